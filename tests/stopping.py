@@ -50,3 +50,4 @@ def assert_same_run(folder: RunFolder, expected: RunFolder) -> None:
     ]
     assert differing == []
     assert folder.state() == "done"
+    assert folder.read_status().get("warnings") == expected.read_status().get("warnings")

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from heron.base.errors import HeronError
 from heron.config.constraints import Count
-from heron.dynamics.cartography import NEVER_LEARNT, statistics
+from heron.dynamics.cartography import statistics
 from heron.dynamics.files import (
     Meta,
     dynamics_table,
@@ -59,7 +59,7 @@ def run(options: Options) -> Found:
         export_jsonl(some.parent, made)
         ways = {
             LINES: lambda: line_statistics(made / "training_dynamics"),
-            HERON: lambda: statistics(read_dynamics(whole), never=NEVER_LEARNT),
+            HERON: lambda: statistics(read_dynamics(whole)),
         }
         times = time_rounds(ways, options.rounds, check, scaled)
     work = f"dynamics of {options.examples:,} examples to statistics"
@@ -102,7 +102,7 @@ def line_statistics(folder: Path) -> dict[str, tuple[float, ...]]:
         p_gold = [float(each[gold] / each.sum()) for each in powers]
         correct = [bool(np.argmax(values) == gold) for values in logits]
         events = sum(before and not now for before, now in itertools.pairwise(correct))
-        forgotten = events if any(correct) else NEVER_LEARNT
+        forgotten = events if any(correct) else len(correct)
         result[guid] = (float(np.mean(p_gold)), float(np.std(p_gold)), sum(correct), forgotten)
     return result
 
@@ -110,7 +110,7 @@ def line_statistics(folder: Path) -> dict[str, tuple[float, ...]]:
 def check(found: dict[str, Any]) -> None:
     """Compare the four statistics of the examples that both have; they come first in heron's."""
     ours, theirs = found[HERON], found[LINES]
-    columns = (ours.confidence_N, ours.variability_N, ours.correctness_N, ours.forgetting_N)
+    columns = (ours.confidence_N, ours.variability_N, ours.correctness_count_N, ours.forgetting_N)
     apart = np.stack(columns, axis=1)[: len(theirs)] - np.array(list(theirs.values()))
     if ours.guids[: len(theirs)] != list(theirs) or abs(apart).max() > 1e-6:
         raise HeronError("the two ways compute other statistics")

@@ -150,16 +150,17 @@ class TestRunFolder:
 
     def test_metrics_hold_losses_by_step_and_validation_by_epoch(self, run):
         rows = list(csv.DictReader(run.metrics.open()))
+        assert any(row["train/loss_step"] for row in rows)
         losses = [row for row in rows if row["train/loss"]]
         validations = [row for row in rows if row["validation/macro_f1"]]
-        assert losses
+        assert [row["epoch"] for row in losses] == ["0", "1"]
         assert [row["epoch"] for row in validations] == ["0", "1"]
         best = max(float(row["validation/macro_f1"]) for row in validations)
         scores = json.loads(run.scores.read_text())["validation"]
         assert scores["macro_f1"] == pytest.approx(best, abs=1e-6)
 
     def test_metrics_hold_the_learning_rate_of_encoder_and_head(self, run):
-        rows = [row for row in csv.DictReader(run.metrics.open()) if row["train/loss"]]
+        rows = [row for row in csv.DictReader(run.metrics.open()) if row["lr/head"]]
         steps = json.loads(run.ledger.read_text())["planned_steps"]
         for row in rows:
             step = int(row["step"])
@@ -241,7 +242,7 @@ class TestLearning:
         assert scores["macro_f1"] > 1.7 * baseline
         rows = [row for row in csv.DictReader(run.metrics.open()) if row["train/loss"]]
         losses = [float(row["train/loss"]) for row in rows]
-        assert np.mean(losses[-3:]) < 0.6 * np.mean(losses[:3])
+        assert losses[-1] < 0.6 * losses[0]
 
     @pytest.mark.real  # takes too long for every change
     def test_sentence_pairs_read_apart_are_learnt_far_above_the_majority_class(self, tmp_path):

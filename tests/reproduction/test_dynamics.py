@@ -88,7 +88,7 @@ def test_a_curriculum_and_a_map_work_on_temporal_relations(home, head):
 def test_published_statistics_are_read_and_grouped_as_their_tool_does():
     name = "data_map_coordinates/winogrande_roberta_0_6_data_map_coordinates.jsonl"
     found = read_statistics(DATA / "cartography_sample" / name)
-    assert (len(found), found.correctness_N.max()) == (40_398, 6)
+    assert (len(found), found.correctness_count_N.max()) == (40_398, 6)
     assert round(found.variability_N.max(), 3) == 0.478
     groups = allenai(found)
     assert {int(mask_N.sum()) for mask_N in groups.values()} == {int(0.3319 * 40_398) + 1}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 # Cells that a spreadsheet takes for formulas, after any apostrophes; plain numbers are harmless.
 _LIVE = re.compile("'*[=+@\t\r\n＝＋－＠-]")
-_NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?(?: †)?")
 
 
 def as_text(value: Any) -> Any:

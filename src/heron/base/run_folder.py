@@ -143,7 +143,14 @@ class RunFolder:
         try:
             self.update_status(**fields)
         except OSError as error:
-            say(f"{self.status}: {error}")
+            say(f"{self.status}: {error}", of_result=False)
+
+    def keep_warning(self, text: str) -> None:
+        """Add a warning to `warnings` in `status.json`, unless it is there from before a stop."""
+        with _updating:
+            kept = self.read_status().get("warnings", [])
+            if text not in kept:
+                self.try_update(warnings=[*kept, text])
 
     def write_config(self, config: Any) -> None:
         """Write `config.yaml`; see `config_text`."""

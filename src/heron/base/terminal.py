@@ -9,7 +9,8 @@ import os
 import sys
 import time
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
@@ -38,6 +39,7 @@ _SOON = 3  # seconds without news
 # command is to repeat the warning of another.
 _said: set[str] = set()
 _command = "heron train"  # the command that prints them, or whose job does
+_keepers: list[Callable[[str], None]] = []  # of the runs being worked on, the innermost last
 
 
 class Output(NamedTuple):
@@ -65,10 +67,25 @@ def gather(**found: Iterable[Any]) -> bool:
     return _output.found is not None
 
 
-def say(what: str, about: str | None = None) -> None:
-    """Print a warning of this command, unless one `about` the same was printed before."""
+def say(what: str, about: str | None = None, of_result: bool = True) -> None:
+    """Print a warning of this command, unless one `about` the same was printed before.
+
+    During a run, it is kept with the results, unless they do not depend on it (`of_result=False`).
+    """
+    if _keepers and of_result:
+        _keepers[-1](what)
     if first_time(about or what) and ranks.is_first() and not _output.quiet:
         print(visible(f"{_command}: warning: {redact(what)}"), file=sys.stderr, flush=True)
+
+
+@contextmanager
+def kept_by(keep: Callable[[str], None]) -> Iterator[None]:
+    """Give `keep` every warning in the block, also one that an earlier job has printed."""
+    _keepers.append(keep)
+    try:
+        yield
+    finally:
+        _keepers.pop()
 
 
 def first_time(what: str) -> bool:

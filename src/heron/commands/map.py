@@ -106,8 +106,8 @@ def _print_summary(mapped: Mapped, groups: Groups, grouping: str, data: MapData)
         "examples": int(seen_N.sum()),
         "not visited": len(seen_N) - int(seen_N.sum()),
         "records": mapped.records,
-        "confidence": float(np.nanmean(of.confidence_N)),
-        "variability": float(np.nanmean(of.variability_N)),
+        "mean confidence": float(np.nanmean(of.confidence_N)),
+        "mean variability": float(np.nanmean(of.variability_N)),
         "never right": float((of.correctness_N[seen_N] == 0).mean()) if seen_N.any() else 0.0,
         **{f"group {name}": int(mask_N.sum()) for name, mask_N in groups.items()},
     }

@@ -149,8 +149,8 @@ def download(file: FileConfig, folder: Path) -> None:
         os.replace(part, target)
         if not file.sha256:  # to pin it
             with suppress(DataError):
-                say(f"{target}: {len(read_table(target)):,} rows")
-            say(f"{target}: its sha256 is {sha256_file(target)}")
+                say(f"{target}: {len(read_table(target)):,} rows", of_result=False)
+            say(f"{target}: its sha256 is {sha256_file(target)}", of_result=False)
 
 
 def inspect(

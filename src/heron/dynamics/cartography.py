@@ -36,15 +36,15 @@ class Statistics:
     visits_N: np.ndarray  # int64 number of records that visited the example
     confidence_N: np.ndarray  # mean probability of the gold label, 0 to 1
     variability_N: np.ndarray  # its population standard deviation over records, 0 to 0.5
-    # Number of records with a right prediction; a record that repeats the example counts as its
-    # share of right predictions.
-    correctness_N: np.ndarray
-    correctness_share_N: np.ndarray  # the same as a fraction of the visits
+    correctness_N: np.ndarray  # fraction of the visits with a right prediction
+    # The same as a number of records, which is the published tool's `correctness`; a record that
+    # repeats the example counts as its share of right predictions.
+    correctness_count_N: np.ndarray
     forgetting_N: np.ndarray  # times that the example was right and then wrong
     # Area under the margin, the mean margin in logits; NaN where the task has none.
     aum_N: np.ndarray
     loss_N: np.ndarray  # mean negative logarithm of the gold label's probability, in nats
-    closeness_N: np.ndarray  # threshold closeness, confidence x (1 - confidence)
+    threshold_closeness_N: np.ndarray  # confidence x (1 - confidence)
     labels: tuple[str, ...] = ()  # class names in the order of the ids
 
     def __len__(self) -> int:
@@ -61,7 +61,6 @@ def statistics(
     dynamics: Dynamics,
     burn_out: int | None = None,
     include_ci: bool = False,
-    never: float | None = None,
 ) -> Statistics:
     """Compute everything from a run's dynamics; see `variability` and `forgetting`.
 
@@ -77,12 +76,12 @@ def statistics(
         visits_N=visits_N,
         confidence_N=confidence_N,
         variability_N=variability(p_gold_EN, include_ci),
-        correctness_N=correctness(correct_EN),
-        correctness_share_N=mean(correct_EN),
-        forgetting_N=forgetting(correct_EN, never),
+        correctness_N=mean(correct_EN),
+        correctness_count_N=correctness(correct_EN),
+        forgetting_N=forgetting(correct_EN),
         aum_N=mean(dynamics.margin_EN[kept]),
         loss_N=loss(p_gold_EN),
-        closeness_N=confidence_N * (1 - confidence_N),
+        threshold_closeness_N=confidence_N * (1 - confidence_N),
         labels=dynamics.labels,
     )
 
@@ -90,18 +89,19 @@ def statistics(
 def read_statistics(path: Path) -> Statistics:
     """Read statistics that another tool has stored, such as RoNLI's released `td_metrics.jsonl`.
 
-    A table with guid, confidence, variability and correctness (a count), in the published tool's
-    layout; other statistics are NaN, gold labels unknown.
+    A table with guid, confidence, variability and `correctness_count`, as in `map.csv`; in the
+    published tool's layout, `correctness` is the count. Others are NaN, gold labels unknown.
 
     Raises:
         DataError: no such file or column, or a guid twice.
     """
     table = read_table(path, own=True)
-    table.require("guid", "confidence", "variability", "correctness")
+    count = "correctness_count" if "correctness_count" in table.columns else "correctness"
+    names = ("confidence", "variability", count)
+    table.require("guid", *names)
     raise_all(table.duplicates("guid"))
-    confidence_N, variability_N, correctness_N = (
-        np.asarray(table.values(name), np.float64)
-        for name in ("confidence", "variability", "correctness")
+    confidence_N, variability_N, count_N = (
+        np.asarray(table.values(name), np.float64) for name in names
     )
     unknown_N = np.full(len(table), np.nan)
     return Statistics(
@@ -110,12 +110,12 @@ def read_statistics(path: Path) -> Statistics:
         visits_N=np.ones(len(table), np.int64),
         confidence_N=confidence_N,
         variability_N=variability_N,
-        correctness_N=correctness_N,
-        correctness_share_N=unknown_N,
+        correctness_N=unknown_N,
+        correctness_count_N=count_N,
         forgetting_N=unknown_N,
         aum_N=unknown_N,
         loss_N=unknown_N,
-        closeness_N=confidence_N * (1 - confidence_N),
+        threshold_closeness_N=confidence_N * (1 - confidence_N),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,54 +22,96 @@ from heron.dynamics.curriculum import Ranking, mean_of_units
 from heron.metrics import require_rows
 
 
+class Statistic(NamedTuple):
+    """A statistic of examples; its values are the same wherever its name is shown."""
+
+    formula: str  # c is confidence, v variability
+    unit: str
+    hardest: Literal["highest", "lowest"]  # which values hard examples have
+    values: Callable[[Statistics], np.ndarray]  # float64 [N]; NaN where no record visited
+
+
+def eq1(confidence_N: np.ndarray, variability_N: np.ndarray, swapped: bool) -> np.ndarray:
+    """Return RoNLI's equation 1, as printed or with its branches swapped (see `COLUMNS`)."""
+    first_N = 1 - confidence_N + variability_N
+    second_N = 2 - confidence_N - variability_N
+    return np.where((confidence_N < 0.5) != swapped, first_N, second_N)
+
+
+def repo(of: Statistics) -> np.ndarray:
+    """Return the score of RoNLI's released code."""
+    spread_N = np.where(of.variability_N < 0.5, 1 - of.variability_N, of.variability_N)
+    return 1 - of.correctness_count_N + spread_N
+
+
+# Every statistic that is printed, written, drawn or logged, and the scores of RoNLI. Its equation 1
+# as printed ranks neither easy nor hard examples as its text says: (c, v) = (.97, .03) and
+# (.03, .03) both have 1.00; with the branches exchanged, as the text describes it, .06 and 1.94.
+# Source: see `heron.dynamics.cartography`; RoNLI, equation 1 and its released code.
+COLUMNS = {
+    "eq1_swapped": Statistic(
+        "2 - c - v where c < 0.5, else 1 - c + v",
+        "0 to 2",
+        "highest",
+        lambda of: eq1(of.confidence_N, of.variability_N, swapped=True),
+    ),
+    "eq1_printed": Statistic(
+        "1 - c + v where c < 0.5, else 2 - c - v",
+        "0 to 2",
+        "highest",
+        lambda of: eq1(of.confidence_N, of.variability_N, swapped=False),
+    ),
+    "repo": Statistic(
+        "(1 - number of right records) + (1 - v where v < 0.5, else v)", "", "highest", repo
+    ),
+    "confidence": Statistic(
+        "mean probability of the gold label", "0 to 1", "lowest", lambda of: of.confidence_N
+    ),
+    "loss": Statistic(
+        "mean -log probability of the gold label", "nats", "highest", lambda of: of.loss_N
+    ),
+    "variability": Statistic(
+        "standard deviation of the gold label's probability",
+        "0 to 0.5",
+        "highest",
+        lambda of: of.variability_N,
+    ),
+    "correctness": Statistic(
+        "share of the records with a right prediction",
+        "0 to 1",
+        "lowest",
+        lambda of: of.correctness_N,
+    ),
+    "aum": Statistic(
+        "area under the margin: mean of the gold logit minus the largest other one",
+        "logits",
+        "lowest",
+        lambda of: of.aum_N,
+    ),
+    "forgetting": Statistic(
+        "number of changes from right to wrong; of examples never right, the number of records",
+        "records",
+        "highest",
+        lambda of: of.forgetting_N,
+    ),
+}
+SCORES = tuple(COLUMNS)
+
+
 def difficulty(name: str, statistics: Statistics) -> np.ndarray:
-    """Grade examples by one of `SCORES`; the higher, the harder.
-
-    With c for confidence, v for variability:
-
-    - `eq1_printed`: 1 - c + v where c < 0.5, else 2 - c - v. It ranks neither easy nor hard
-      examples as RoNLI's text says: (c, v) = (.97, .03) and (.03, .03) both have 1.00.
-    - `eq1_swapped`: the branches exchanged, as the text describes it; the same two have .06, 1.94.
-    - `repo`: (1 - correctness count) + (1 - v where v < 0.5, else v), as RoNLI's released code.
-    - `confidence`: 1 - c.  `correctness`: 1 - its share.  `aum`: minus the area.
-    - `loss`, `variability`, `forgetting`: as they are.
+    """Grade examples by one of `COLUMNS`; the higher, the harder.
 
     Returns:
         float64_N; NaN for examples that no record visited.
 
     Raises:
         ConfigError: `aum` of dynamics without margins.
-
-    Source: RoNLI, equation 1 and its released code.
     """
-    score_N = _SCORES[name](statistics)
-    if name == "aum" and len(score_N) and np.isnan(score_N).all():
+    column = COLUMNS[name]
+    values_N = column.values(statistics)
+    if name == "aum" and len(values_N) and np.isnan(values_N).all():
         raise ConfigError("score 'aum' needs margins, which these dynamics lack: choose 'loss'")
-    return score_N
-
-
-def eq1(confidence_N: np.ndarray, variability_N: np.ndarray, swapped: bool) -> np.ndarray:
-    """Return RoNLI's equation 1, as printed or with its branches swapped (see `difficulty`)."""
-    first_N = 1 - confidence_N + variability_N
-    second_N = 2 - confidence_N - variability_N
-    return np.where((confidence_N < 0.5) != swapped, first_N, second_N)
-
-
-_SCORES: dict[str, Callable[[Statistics], np.ndarray]] = {
-    "eq1_swapped": lambda of: eq1(of.confidence_N, of.variability_N, swapped=True),
-    "eq1_printed": lambda of: eq1(of.confidence_N, of.variability_N, swapped=False),
-    "repo": lambda of: (
-        (1 - of.correctness_N)
-        + np.where(of.variability_N < 0.5, 1 - of.variability_N, of.variability_N)
-    ),
-    "confidence": lambda of: 1 - of.confidence_N,
-    "loss": lambda of: of.loss_N,
-    "variability": lambda of: of.variability_N,
-    "correctness": lambda of: 1 - of.correctness_share_N,
-    "aum": lambda of: -of.aum_N,
-    "forgetting": lambda of: of.forgetting_N,
-}
-SCORES = tuple(_SCORES)
+    return values_N if column.hardest == "highest" else -values_N
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 Shape suffixes: N examples, C classes.
 """
 
-import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -141,23 +140,17 @@ def reliability_of(predictions: Frame, classes: Sequence[str]) -> ReliabilityBin
 
 
 def read_curves(path: Path) -> dict[str, Curve]:
-    """Read `metrics.csv`: one value per epoch and column.
-
-    A training loss is the mean over the epoch. Of everything else, the last value counts.
-    """
-    values: dict[str, dict[int, list[float]]] = {}
+    """Read `metrics.csv`: of each column, the last value of every epoch."""
+    values: dict[str, dict[int, float]] = {}
     for row in RunFolder(path.parent).read_metrics():
-        for name in row if "epoch" in row else ():
-            if name not in ("epoch", "step"):
-                values.setdefault(name, {}).setdefault(int(row["epoch"]), []).append(row[name])
+        epoch = row.get("epoch")
+        for name, value in row.items():
+            if epoch is not None and name not in ("epoch", "step"):
+                values.setdefault(name, {})[int(epoch)] = value
     curves = {}
     for name, by_epoch in values.items():
-        logged = [by_epoch[epoch] for epoch in sorted(by_epoch)]
-        if name.startswith("train/"):
-            shown = tuple(math.fsum(each) / len(each) for each in logged)
-        else:
-            shown = tuple(each[-1] for each in logged)
-        curves[name] = Curve(tuple(sorted(by_epoch)), shown)
+        epochs = sorted(by_epoch)
+        curves[name] = Curve(tuple(epochs), tuple(by_epoch[epoch] for epoch in epochs))
     return curves
 
 

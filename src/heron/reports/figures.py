@@ -175,7 +175,7 @@ def _draw_data_map(axes: Axes, data_map: Frame | None) -> None:
     last, most = len(data_map) - 1, min(len(data_map), _MAP_POINTS)
     chosen = np.unique(np.linspace(0, last, most).astype(np.int64))
     style: Any = {"cmap": "cividis", "vmin": 0, "vmax": 1, "s": 9, "alpha": 0.7, "linewidths": 0}
-    names = "variability", "confidence", "correctness_share"
+    names = "variability", "confidence", "correctness"
     x, y, colour = (np.asarray(data_map[name])[chosen] for name in names)
     points = axes.scatter(x, y, c=colour, **style)
     axes.figure.colorbar(points, ax=axes, label="correctness (fraction of epochs)", pad=0.02)

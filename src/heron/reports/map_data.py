@@ -29,7 +29,7 @@ from heron.dynamics.cartography import (
     statistics,
     tercile_partition,
 )
-from heron.dynamics.difficulty import difficulty
+from heron.dynamics.difficulty import COLUMNS, difficulty
 from heron.dynamics.files import Dynamics, read_dynamics, records
 from heron.languages import LANGUAGES
 from heron.results.collect import collect, is_run
@@ -40,6 +40,7 @@ from heron.training.stored import read_stored
 # A column of numbers with at most this many distinct values is shown value by value.
 FEW = 7
 SCORE = "eq1_swapped"
+_SHOWN = ("confidence", "variability", "correctness", "forgetting", "aum", "loss", SCORE)
 
 Places = tuple[Path | None, Path | None]  # folders of data sets and of the cache
 
@@ -167,15 +168,7 @@ def read_mapped(folder: Path, burn_out: int | None = None, include_ci: bool = Fa
 
 def shown_statistics(of: Statistics) -> dict[str, NDArray[np.float64]]:
     """List the statistics that the map's page and tables show, float64 [N] each."""
-    return {
-        "confidence": of.confidence_N,
-        "variability": of.variability_N,
-        "correctness": of.correctness_share_N,
-        "forgetting": of.forgetting_N,
-        "aum": of.aum_N,
-        "loss": of.loss_N,
-        SCORE: difficulty(SCORE, of),
-    }
+    return {name: COLUMNS[name].values(of) for name in _SHOWN}
 
 
 def map_run(mapped: Mapped, guids: Sequence[str] | None = None) -> MapRun:
@@ -262,9 +255,9 @@ def map_table(mapped: Mapped, groups: Groups) -> dict[str, Any]:
         "guid": guids,
         "label": [label.name_at(row) if label else "" for row in range(len(guids))],
         **shown_statistics(of),
-        "correctness_count": of.correctness_N,
+        "correctness_count": of.correctness_count_N,
         "forgetfulness": forgetting(correct_EN, NEVER_LEARNT),
-        "threshold_closeness": of.closeness_N,
+        "threshold_closeness": of.threshold_closeness_N,
         "groups": group_names(groups, len(guids)),
     }
 

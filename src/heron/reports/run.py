@@ -214,6 +214,7 @@ def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figu
         synthetic=SYNTHETIC if run.synthetic else "",
         run=run,
         missing=artefacts.missing,
+        warnings=run.warnings,
         tables=[table for table in tables if table.rows],
         headline=headline(run, artefacts),
         figure=data_url(figure),
@@ -272,7 +273,7 @@ def _describe(run: RunRecord) -> str:
 def _provenance(status: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Flatten a run's origin: code, data, versions, the machine's time and memory."""
     names = (name for name in dict.fromkeys((*_PROVENANCE, *status)) if name in status)
-    known = ((name, status[name]) for name in names if name not in ("state", "error"))
+    known = ((name, status[name]) for name in names if name not in ("state", "error", "warnings"))
     return [(n.replace("_", " "), redact(_flat(value))) for n, value in known if value is not None]
 
 

@@ -120,6 +120,7 @@ def write_report(
         synthetic=SYNTHETIC if any(run.synthetic for run in runs) else "",
         states=count_states(runs),
         missing=missing,
+        warnings=dict.fromkeys(text for run in runs for text in run.warnings),
         tables=[*shown, runs_table(runs)],
         links=page_links(runs, target),
         figure=data_url(figure),

@@ -60,6 +60,11 @@ class RunRecord:
         """The curriculum's name, or `none`."""
         return str(self.setting("curriculum.name", "none"))
 
+    @property
+    def warnings(self) -> list[str]:
+        """What may decide whether its results can be used."""
+        return list(self.status.get("warnings", ()))
+
     def setting(self, key: str, default: Any = None) -> Any:
         """Look up a dotted configuration key (`optim.lr`), also of a tool (`prompting.shots`)."""
         value: Any = {**(self.config.get("parts") or {}), **self.config}

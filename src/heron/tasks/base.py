@@ -187,7 +187,10 @@ class TaskModule(pl.LightningModule):
         self.schedule: LambdaLR | None = None
         self._kept: dict[int, list[Any]] = {}  # outputs by loader
         self._random: dict[str, Any] | None = None  # random states to restore
-        self._losses: list[tuple[int, Tensor]] = []  # steps and losses, not checked yet
+        # Steps, losses and weights that stay on their GPU until they are checked.
+        self._losses: list[tuple[int, Tensor, Tensor]] = []
+        # Of the epoch's checked ones in this process: losses times weights, and weights, added up.
+        self._loss_sums = [0.0, 0.0]
         # Found now: FSDP flattens parameters before the optimizer is built.
         self.matrices = frozenset(id(p) for p in self.parameters() if p.ndim > 1)
         if config.optim.layer_decay != 1:
@@ -270,9 +273,9 @@ class TaskModule(pl.LightningModule):
         output = self.step(batch)
         assert output.loss is not None
         assert output.weight is not None
-        self._losses.append((self.global_step, output.loss.detach()))
+        self._losses.append((self.global_step, output.loss.detach(), output.weight))
         if output.loss.device.type == "cpu" or self._is_shown():  # else it waits for the GPU
-            self._require_finite()
+            self._check_losses()
         processes = self.trainer.world_size
         whole: Any = self.trainer.strategy.reduce(output.weight.clone(), reduce_op="sum")
         divisor = torch.where(whole > 0, whole, 1.0)
@@ -282,23 +285,43 @@ class TaskModule(pl.LightningModule):
         weight = output.weight * processes  # DDP averages their gradients
         if self._is_shown():
             loss, size = output.loss.detach() * (weight / divisor), len(batch)
-            self.log("train/loss", loss, prog_bar=True, batch_size=size, sync_dist=processes > 1)
+            options = {"batch_size": size, "sync_dist": processes > 1}
+            self.log("train/loss_step", loss, prog_bar=True, **options)
             for name, rate in self.learning_rates().items():
                 self.log(f"lr/{name}", rate, batch_size=size)
         loss = output.loss * (weight / self._first)
         return {"loss": loss, "output": output.to(loss.device)}
 
-    def _require_finite(self) -> None:
-        """Raise a HeronError if a loss since the last check is not finite."""
-        steps, losses = zip(*self._losses, strict=True) if self._losses else ((), ())
+    def _check_losses(self) -> None:
+        """Add up the losses since the last check; a HeronError if one is not finite."""
+        if not self._losses:
+            return
+        steps, losses, weights = zip(*self._losses, strict=True)
         self._losses = []
-        for step, loss in zip(steps, torch.stack(losses).tolist() if losses else (), strict=True):
+        numbers = torch.stack(losses).tolist(), torch.stack(weights).tolist()
+        for step, loss, weight in zip(steps, *numbers, strict=True):
             if not math.isfinite(loss):
                 raise HeronError(f"the loss is {loss} at step {step}: training diverged. {_CALMER}")
+            self._loss_sums[0] += loss * weight
+            self._loss_sums[1] += weight
+
+    def epoch_loss(self) -> float:
+        """Average the training loss over the epoch's rows (or tokens) so far, of all processes."""
+        self._check_losses()
+        sums = torch.tensor(self._loss_sums, device=self.device)
+        whole: Any = self.trainer.strategy.reduce(sums, reduce_op="sum")
+        return float(whole[0] / whole[1])
 
     def on_train_epoch_end(self) -> None:
-        """Check the epoch's last losses."""
-        self._require_finite()
+        """Check the epoch's last losses, and log their mean as `train/loss`."""
+        loss = self.epoch_loss()
+        self._loss_sums = [0.0, 0.0]
+        self.log("train/loss", loss, logger=False, sync_dist=True)
+        # Lightning would give it to the loggers after the epoch's checkpoint, which holds their
+        # rows: a resumed run would lack this one.
+        row = {"train/loss": loss, "epoch": self.current_epoch}
+        for logger in self.loggers:
+            logger.log_metrics(row, self.global_step - 1)
 
     def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
         """Divide gradients by the step's weight: Lightning divided by the number of batches."""
@@ -422,15 +445,17 @@ class TaskModule(pl.LightningModule):
         return [value for part in parts for value in part]
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Store the random state of every process, so that training resumes exactly."""
-        self._require_finite()
+        """Store random state and losses of every process, so that training resumes exactly."""
+        self._check_losses()
         checkpoint["random"] = self._of_all([random_state()])
+        checkpoint["loss_sums"] = self._of_all([self._loss_sums])
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Restore the random state; a process without a stored one keeps its own."""
+        """Restore random state and losses; a process without stored ones keeps its own."""
         states = checkpoint.get("random", [])
         if self._trainer is not None and self.trainer.global_rank < len(states):
             self._random = states[self.trainer.global_rank]
+            self._loss_sums = checkpoint["loss_sums"][self.trainer.global_rank]
 
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
         """Restore the random state as late as possible: setting up may have drawn numbers."""

@@ -101,15 +101,11 @@ class Progress(pl.Callback):
         self.shown = [f"validation/{name}" for name in (monitor, *copied_names(monitor))]
         self._begun = self._written = self._said = time.monotonic()
         self._first: tuple[int, float] | None = None  # step and time when this process began
-        self._loss: Any = 0.0  # sum over rows or tokens; stays on its GPU: no wait
-        self._weight: Any = 0.0
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        """Add the batch's loss; write every few seconds, and print twice a minute."""
-        loss, weight = outputs["output"].loss, outputs["output"].weight
-        self._loss, self._weight = self._loss + loss * weight, self._weight + weight
+        """Write every few seconds, and print twice a minute."""
         now = time.monotonic()
         self._first = self._first or (trainer.global_step, now)
         if not trainer.is_global_zero or now - self._written < BEAT:
@@ -121,11 +117,9 @@ class Progress(pl.Callback):
             left = (of - done) * (now - begun) / max(1, done - first)
             print(f"{_epoch(trainer)}  step {done}/{of}, about {duration(left)} left", flush=True)
 
-    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Print epoch, losses (of training: the mean over all rows or tokens), score, seconds."""
-        # Of a resumed epoch: since it was resumed.
-        loss = None if isinstance(self._loss, float) else self._loss / self._weight
-        self._loss = self._weight = 0.0
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: Any) -> None:
+        """Print epoch, losses, score, seconds."""
+        loss = pl_module.epoch_loss()  # by all processes
         begun, self._begun = self._begun, time.monotonic()
         if not trainer.is_global_zero:
             return

@@ -221,7 +221,7 @@ def resume_from(folder: RunFolder, config: Config) -> Path | None:
             return last
         for path, what in found.items():
             if what:
-                say(f"{path} is damaged ({what}); starting over")
+                say(f"{path} is damaged ({what}); starting over", of_result=False)
             if path.is_file():
                 os.replace(path, path.with_suffix(".corrupt"))
     return None if config.ckpt_path is None else _train_on(folder, config)

@@ -35,7 +35,7 @@ from heron.base.files import fingerprint, locked, remove_half_written, sha256_fi
 from heron.base.run_folder import HEAD, RunFolder, Scores, checkpoint_of, config_text
 from heron.base.secrets import redact, redacted
 from heron.base.signals import INTERRUPTED, interruptible
-from heron.base.terminal import say
+from heron.base.terminal import kept_by, say
 from heron.data.readers import every_set, load_with_report
 from heron.data.sources import locate
 from heron.models.config import EncoderConfig
@@ -245,13 +245,14 @@ class Run:
         """Keep the heartbeat during the work; `status.json` says how it failed, where it does."""
         first = ranks.is_first()
         of_wandb: Any = nullcontext()
+        warned: Any = kept_by(self.folder.keep_warning) if first else nullcontext()
         beat = keep_heartbeat(self.folder, self._clock) if first else nullcontext()
         if first and wandb_options(self.config):
             from heron.training.wandb_logger import wandb_run  # start-up time
 
             of_wandb = wandb_run(self.config, self.folder)
         try:
-            with interruptible(), of_wandb, beat:
+            with warned, interruptible(), of_wandb, beat:
                 yield
         except BaseException as error:
             if first:

@@ -61,6 +61,9 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
     if ranks.is_first():
         _link_last_stage(done[-1], folder)
         folder.update_status(data=done[-1].read_status().get("data"))
+        for inner in done:
+            for text in inner.read_status().get("warnings", []):
+                folder.keep_warning(f"{inner.path.name}: {text}")
         _join_ledgers(stages, done, folder)
         write_json(folder.scores, {**last, **every})
     return {**last, **every}

@@ -32,7 +32,7 @@ def chosen(config: Config, group: str) -> dict[str, dict[str, Any]]:
         if isinstance(options, dict) and "_target_" in options:
             found[f"{group}.{name}"] = {**options, "_target_": _name(options["_target_"])}
         elif options:
-            say(f"{group}.{name} has no _target_ and is left out")
+            say(f"{group}.{name} has no _target_ and is left out", of_result=False)
     return found
 
 

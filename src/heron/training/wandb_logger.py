@@ -66,6 +66,7 @@ def wandb_logger(config: Config, folder: RunFolder) -> list[Any]:
             "`wandb sync <run folder>/wandb/offline-run-*` uploads them. "
             "logger.wandb.mode=offline does not try",
             about=unreachable,
+            of_result=False,
         )
         wandb.teardown()  # the service of the failed attempt still holds the id
         logger = _open(config, folder, named | {"mode": "offline"})
@@ -206,7 +207,8 @@ def _attempt(what: str, action: Callable[..., Any], *words: Any, **more: Any) ->
         action(*words, **more)
     except Exception as error:
         why = first_line(error).rstrip(".")
-        say(f"W&B lacks {what}: {type(error).__name__}: {why}. The run folder has everything")
+        lost = f"W&B lacks {what}: {type(error).__name__}: {why}. The run folder has everything"
+        say(lost, of_result=False)
 
 
 def identity(config: Config, folder: RunFolder) -> dict[str, Any]:

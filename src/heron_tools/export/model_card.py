@@ -28,10 +28,6 @@ from heron_tools.export.plain import OWN_CLASS, Plain
 _TEMPLATES = Path(__file__).parent / "templates"
 _OWN_MACHINE = ("run.", "paths.", "launcher", "logger", "report=", "trainer.enable_progress_bar")
 _FOLDERS = re.compile(r"(?<![\w.~-])[/~](?:[^\s,\]/=]*/)+")
-_COUNTS = {  # why texts were not read completely
-    "truncated": "were cut at {} tokens",
-    "refused": "were left out because they have more than {} tokens",
-}
 
 
 def write_card(run: RunFolder, plain: Plain, folder: Path, name: str) -> None:
@@ -159,9 +155,7 @@ def hub_id(run: RunRecord) -> str | None:
 
 def _limits(run: RunRecord, plain: Plain) -> Iterator[str]:
     """List the known limits of the scores and of the model."""
-    config, data = plain.config, plain.config.data
-    described = run.status.get("data") or {}
-    sizes = described.get("splits", {})
+    data, sizes = plain.config.data, (run.status.get("data") or {}).get("splits", {})
     if data.synthetic:
         yield "The data are generated: no score is a research result."
     known = map(read_config, data_sets().values())
@@ -178,21 +172,9 @@ def _limits(run: RunRecord, plain: Plain) -> Iterator[str]:
         f"It is one training run (seed {run.setting('seed')}); the intervals do not show how much "
         "scores differ between seeds."
     )
-    for split, counts in sizes.items():
-        for count, what in _COUNTS.items():
-            if number := counts.get(count):
-                why = what.format(config.encoder.max_length)
-                yield f"{number:,} of {counts.get('rows', 0):,} {split} texts {why}."
-    for split, reasons in described.get("dropped", {}).items():
-        listed = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
-        yield f"Rows left out of {split}: {listed}."
-    for both, rows in described.get("shared", {}).items():
-        if rows:
-            yield f"{rows:,} examples are in both {both}."
+    yield from map(without_folders, run.warnings)
     if data.sample.fraction < 1:
         yield f"It was trained on {data.sample.fraction:.0%} of the training rows."
-    for finding in data.findings.values():
-        yield f"Known problem of the data: {' '.join(finding.split())}"
     # Steps of heron's predictions that the code of this card lacks.
     if data.phrases != "none":
         how = f"data.phrases={data.phrases}"

@@ -18,7 +18,7 @@ from heron.config.parsing import DataFolders, parse_options
 from heron.data.config import TRAIN
 from heron.data.readers import load_run_data
 from heron.dynamics.cartography import rank, statistics
-from heron.dynamics.difficulty import SCORES, difficulty
+from heron.dynamics.difficulty import COLUMNS, SCORES, difficulty
 from heron.dynamics.files import read_dynamics
 from heron.reports.pages import cut_text
 from heron.training.stored import read_stored
@@ -54,27 +54,29 @@ def run(arguments: Sequence[str]) -> int:
             f"{options.run}: {len(absent)} examples of its dynamics are not in the train split of "
             f"{config.data.name} as it is now, first {absent[0]}"
         )
-    score_N = difficulty(options.score, found)
-    ranked = rank(-score_N, found.guids)[: options.top]
+    ranked = rank(-difficulty(options.score, found), found.guids)[: options.top]
     chosen = [examples[found.guids[index]] for index in ranked]
     out = options.out or folder_inside(options.run, "noise")
+    shown = dict.fromkeys((options.score, "confidence", "variability"))
     columns = {
         "rank": list(range(1, len(ranked) + 1)),
         "guid": [example.guid for example in chosen],
         "label": [example.label for example in chosen],
-        options.score: score_N[ranked].tolist(),
-        "confidence": found.confidence_N[ranked].tolist(),
-        "variability": found.variability_N[ranked].tolist(),
+        **{name: COLUMNS[name].values(found)[ranked].tolist() for name in shown},
         "text": [example.text for example in chosen],
         "text_pair": [example.text_pair or "" for example in chosen],
     }
     if any(example.side.get(TRUTH) for example in examples.values()):
         columns["truth"] = [example.side.get(TRUTH) for example in chosen]
     write_table(out / "suspects.csv", columns)
-    rows = zip(chosen[:_SHOWN], score_N[ranked].tolist(), strict=False)
-    most = tuple((each.guid, each.label, score, cut_text(each.text, 60)) for each, score in rows)
+    printed = ("guid", "label", options.score, "text")
+    first = {name: columns[name][:_SHOWN] for name in printed}
+    first["text"] = [cut_text(text, 60) for text in first["text"]]
     title = f"the {len(ranked)} most suspicious of {len(found.guids)} labels, the first of them"
-    print_tables([Table(title, ("guid", "label", options.score, "text"), most)])
+    column = COLUMNS[options.score]
+    unit = f" ({column.unit})" if column.unit else ""
+    note = f"{options.score}: {column.formula}{unit}; the {column.hardest} values are suspicious."
+    print_tables([Table(title, printed, tuple(zip(*first.values(), strict=True)), note)])
     wrong_N = wrong_labels(examples, found.guids)
     if wrong_N.any():
         texts = ((examples[guid].text, examples[guid].text_pair or "") for guid in found.guids)

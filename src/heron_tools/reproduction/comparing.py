@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scipy import stats
 
 from heron.base.cells import Cell, Table
-from heron.reports.run import caveat_of
 from heron.results.collect import RunRecord
 from heron.results.systems import System, group_runs
+from heron_tools.reproduction.deviations import DAGGER
 from heron_tools.reproduction.paper_tables import ScoreTable
 from heron_tools.reproduction.published import (
     flat_rows,
@@ -25,12 +25,7 @@ from heron_tools.reproduction.published import (
 )
 from heron_tools.reproduction.targets import Estimate, Names
 
-DAGGER = "†"
 COLUMNS = ("published", "reproduced", "Δ", "95 % interval", "test")
-# Overrides that get no mark by key: seeds; data and models are marked separately.
-_NAMED = ("seed", "data", "encoder", "encoder.name", "model", "prompting.model.name")
-# Settings that are marked if no column shows them.
-_REPLACED = {"encoder.name": "encoder", "prompting.model.name": "model"}
 # Keys by which a model, or the data set of a prompt's shots, may be replaced.
 _REPLACEABLE = ("encoder.name", "prompting.model.name", "prompting.pool")
 _NOTE = (
@@ -196,22 +191,20 @@ def compare_runs(
     published: Mapping[str, Any],
     table: Mapping[str, Any],
     runs: Sequence[RunRecord],
-    typed: Collection[str] = (),
 ) -> tuple[list[Compared], list[str]]:
     """Compare the scores of finished runs with a table's, matched as in `heron report`.
 
     A run with an encoder, model or data set that the paper does not have is shown beside all rows
-    that agree in the other names, and marked; so are settings whose keys the user has `typed`.
+    that agree in the other names, and marked; so are other deviations.
 
     Returns:
         The comparisons, and the names of their columns.
     """
     paper = ScoreTable(published, table)
     keys = dict.fromkeys(paper.printed)
-    shown = {key for place in paper.row_names for key in place.keys}
     found: dict[Names, list[tuple[System, str]]] = {}
     for group in paper.chosen(group_runs([run for run in runs if run.done])):
-        changed = list(_marks(group.runs[0], paper.data, typed, shown))
+        deviations = paper.deviations(group)
         for key in paper.keys_of(group):
             matches = [
                 (other, mark)
@@ -220,7 +213,7 @@ def compare_runs(
             ]
             for other, mark in matches or [(key, "")]:
                 keys.setdefault(other)
-                marks = "; ".join(filter(None, (mark, *changed)))
+                marks = "; ".join(filter(None, (mark, deviations)))
                 found.setdefault(other, []).append((group, marks))
     rows = []
     for key in keys:
@@ -271,38 +264,3 @@ def _estimate(group: System, paper: ScoreTable, metric: str, mark: str) -> Estim
     half = stats.t.ppf(0.975, summary.n - 1) * summary.sd / math.sqrt(summary.n)
     low, high = summary.mean - half, summary.mean + half
     return Estimate(summary.mean, low, high, summary.n, "seeds", summary.sd, mark)
-
-
-def marks_of(runs: Sequence[RunRecord], data: Sequence[str], typed: Collection[str]) -> str:
-    """Describe how runs deviate from the paper, if no column shows their encoder."""
-    marks = (mark for run in runs if run.done for mark in _marks(run, data, typed, ()))
-    return "; ".join(dict.fromkeys(marks))
-
-
-def _marks(
-    run: RunRecord, data: Sequence[str], typed: Collection[str], shown: Collection[str]
-) -> Iterator[str]:
-    """Describe how a run deviates from the paper: data, encoder, and overridden settings.
-
-    Args:
-        run: any run of a group.
-        data: the paper's data sets.
-        typed: keys of the command line's overrides.
-        shown: keys that the columns of the table show.
-    """
-    if caveat := caveat_of(run):
-        yield caveat
-    name = str(run.setting("data.name"))
-    if name not in data:
-        yield f"data set {name}{' (generated)' if run.synthetic else ''}"
-    for setting, what in _REPLACED.items():
-        keys = {setting, setting.split(".")[-2]}  # `encoder.name=` or its group's `encoder=`
-        if setting not in shown and not keys.isdisjoint(typed):
-            yield f"{what} {str(run.setting(setting)).rstrip('/').rpartition('/')[2]}"
-    changed = {
-        key: value
-        for key, value in run.overrides().items()
-        if key in typed and key not in shown and key not in _NAMED
-    }
-    if changed:
-        yield ", ".join(f"{key}={value}" for key, value in changed.items())

@@ -11,14 +11,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from heron.base.cells import Cell, Formatted, Summary, Table
+from heron.base.cells import Cell, Formatted, Summary, Table, show
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import read_yaml
 from heron.metrics.names import COPIED_NOTE, is_minimised, signed
-from heron.reports.run import caveat_of, caveats
 from heron.results.best import best_of, tie_note
 from heron.results.collect import RunRecord, headline_metrics
 from heron.results.systems import System, copied_scores, group_runs, split_systems
+from heron_tools.reproduction.deviations import DAGGER, deviations
 from heron_tools.reproduction.published import (
     DECIMALS,
     find_published,
@@ -83,7 +83,6 @@ class PaperView(NamedTuple):
     # By metric and settings: the scores at each share of the training data, ascending.
     curves: Mapping[str, Mapping[float, Summary]] = MappingProxyType({})
     title: str = ""
-    note: str = ""
 
 
 def report_view(
@@ -133,7 +132,7 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
     note = f"{left_out} run{'s' * (left_out > 1)} on other data left out." if left_out else ""
     groups = group_runs(ours)
     if is_figure:
-        return _figure_view(view, figures[view], groups, row_names, note)
+        return _figure_view(view, figures[view], groups, row_names, note, published["data"])
     shown = {name: _score_table(table, groups, note) for name, table in tables.items()}
     for name, table in tables.items():
         # Runs on other data are included: the paper's rule applies to them, too.
@@ -180,6 +179,11 @@ class ScoreTable:
         own = tuple(place.of(group) for place in self.row_names)
         return [(*own, name) for name in self.classes] or [own]
 
+    def deviations(self, group: System) -> str:
+        """Describe how a group's runs deviate from the paper; empty if they are comparable."""
+        shown = {key for place in self.row_names for key in place.keys}
+        return "; ".join(deviations(group.runs[0], self.data, shown))
+
     def cells(self, key: tuple[str, ...]) -> Iterator[tuple[str, str, Any]]:
         """Yield a row's columns, metrics and printed numbers; None: not printed."""
         scores = self.content["scores"]
@@ -222,8 +226,9 @@ def _score_table(table: ScoreTable, groups: Sequence[System], note: str) -> Tabl
         column for title in table.content["scores"] for column in (f"{title}, paper", *ours, "Δ")
     ]
     reached = f"Extractive baselines on the same articles: {', '.join(copied)}. {COPIED_NOTE}"
-    doubts = caveats(run for group in groups for run in group.runs)
-    caption = _caption(table, " ".join([*[reached] * bool(copied), *doubts, note]).strip())
+    marks = dict.fromkeys(filter(None, map(table.deviations, groups)))
+    marked = [f"{DAGGER} {mark}." for mark in marks]
+    caption = _caption(table, " ".join([*[reached] * bool(copied), *marked, note]).strip())
     return Table(table.content["title"], (*table.headings, *columns), tuple(rows), caption)
 
 
@@ -232,18 +237,22 @@ def _score_row(table: ScoreTable, key: tuple[str, ...], group: System | None) ->
     best, decimals = table.content.get("best_run"), table.content.get("decimals", DECIMALS)
     split = table.split_of(group) if group else ""
     chosen = group.best_run(best) if group and best and group.values("validation", best) else None
+    deviates = bool(group and table.deviations(group))
     cells: list[Cell] = []
     for title, metric, cell in table.cells(key):
         mean = group.summary(split, metric) if group else None
-        value, paper, change = published_value(cell), None, None
+        value = published_value(cell)
+        paper: Cell = None
+        change: Cell = None
         if value is not None:
             paper = Formatted(value, f".{printed_digits(decimals, title, value)}f")
             change = Formatted(mean.mean - value, "+.3f") if mean else None
+            if change and deviates:
+                change = f"{show(change)} {DAGGER}"
         single = [chosen.scores.get(split, {}).get(metric) if chosen else None] if best else []
         cells += [paper, mean, *single, change]
     others = _other_settings(group, table.row_names) if group else ""
-    vectors = "(not the paper's vectors)" if group and caveat_of(group.runs[0]) else ""
-    return (" ".join(filter(None, (key[0], others, vectors))), *key[1:], *cells)
+    return (" ".join(filter(None, (key[0], others))), *key[1:], *cells)
 
 
 def _caption(table: ScoreTable, note: str) -> str:
@@ -279,11 +288,15 @@ def _figure_view(
     groups: Sequence[System],
     row_names: Sequence[RowName],
     note: str,
+    data: Sequence[str],
 ) -> PaperView:
     """Build a figure's table and curves: each metric by share of the training data.
 
-    Each combination of the other settings has a curve of its own.
+    Each combination of the other settings has a curve of its own. `data` are the paper's sets.
     """
+    runs = [group.runs[0] for group in groups if group.done]
+    marks = "; ".join(dict.fromkeys(mark for run in runs for mark in deviations(run, data, ())))
+    mark = f" {DAGGER}" if marks else ""
     share = view["share"]
     others = [place for place in row_names if share not in place.keys]
     differing = [place for place in others if len({place.of(group) for group in groups}) > 1]
@@ -297,15 +310,18 @@ def _figure_view(
                 label = f"{metric} {', '.join(named)}".strip()
                 curves.setdefault(label, {})[fraction] = summary
     curves = {label: dict(sorted(points.items())) for label, points in curves.items()}
-    note = f"{view['note']} {note}".strip()
+    note = f"{view['note']} {note}".strip() + (f" {DAGGER} {marks}." if marks else "")
     published_sd = {float(key): value for key, value in view["published_sd"].items()}
     rows: list[tuple[Cell, ...]] = []
     for at in sorted({*published_sd, *(at for points in curves.values() for at in points)}):
         sd = Formatted(published_sd[at], ".2f") if at in published_sd else None
-        rows.append((f"{at:.0%}", sd, *(points.get(at) for points in curves.values())))
+        found = [points.get(at) for points in curves.values()]
+        shown = [f"{show(each)}{mark}" if each and mark else each for each in found]
+        rows.append((f"{at:.0%}", sd, *shown))
     columns = ("share of train", "paper's sd", *curves)
     table = Table(view["title"], columns, tuple(rows), note)
-    return PaperView({name: table}, curves, view["title"], note)
+    title = f"{view['title']} ({DAGGER} {marks})" if marks else view["title"]
+    return PaperView({name: table}, curves, title)
 
 
 class Rule(NamedTuple):

@@ -92,7 +92,7 @@ def _trained(
     target: Target, options: ReproduceOptions, folders: Folders, overrides: Sequence[str]
 ) -> tuple[Any, int]:
     """Run a target's unfinished runs and compare the scores; a dry run only lists them."""
-    jobs, refused, typed = _plan(target, options, folders, overrides)
+    jobs, refused = _plan(target, options, folders, overrides)
     from heron.commands.train import report
     from heron.results.collect import collect
     from heron.sweeps.launch import run_planned
@@ -109,34 +109,32 @@ def _trained(
         print(f"heron reproduce: {words}: {reason}", file=sys.stderr)
     runs = [run for job in jobs if job.folder.path.is_dir() for run in collect(job.folder.path)]
     if any(run.done for run in runs):
-        return of_runs(target, runs, typed), code
+        return of_runs(target, runs), code
     print(f"heron reproduce: no run of {target.name} is finished", file=sys.stderr)
     return None, code or 2
 
 
 def _plan(
     target: Target, options: ReproduceOptions, folders: Folders, overrides: Sequence[str]
-) -> tuple[list[Run], list[tuple[str, str]], set[str]]:
+) -> tuple[list[Run], list[tuple[str, str]]]:
     """Plan a target's runs.
 
     Returns:
-        The runs; refused runs with the reason (such as a missing model); and the keys of the
-        command line's overrides.
+        The runs; and refused runs with the reason (such as a missing model).
     """
-    typed = [*overrides, *([f"encoder={options.encoder}"] if options.encoder else [])]
     words = [
         f"experiment={target.experiment}",
         f"seed={','.join(map(str, options.seeds))}",
-        *typed,
+        *overrides,
+        *([f"encoder={options.encoder}"] if options.encoder else []),
         *(f"paths.data={folders[0]}", f"paths.cache={folders[1]}"),
     ]
-    from heron.config.constraints import key_of
     from heron.sweeps.grid import compose_jobs
     from heron.sweeps.launch import plan_jobs
     from heron_tools.prompting.command import spelt_out
 
     if target.prompted:
-        typed, words = spelt_out(["experiment=", *typed])[1:], spelt_out(words)
+        words = spelt_out(words)
     found = compose_jobs([*words, *([] if "-m" in words else ["-m"])])
     chosen = [each for each in found if _is_chosen(each.overrides, options.only)]
     if not chosen:
@@ -149,7 +147,7 @@ def _plan(
     refused = [(", ".join(left), why) for left, (_, why) in zip(short, plan.refused, strict=True)]
     absent = {job.folder.path.name: why for job in plan.jobs if (why := _absent_model(job))}
     jobs = [job for job in plan.jobs if job.folder.path.name not in absent]
-    return jobs, [*refused, *absent.items()], {key_of(word) for word in typed}
+    return jobs, [*refused, *absent.items()]
 
 
 def _is_chosen(overrides: Sequence[str], only: str | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,9 @@ from heron.reports.run import data_url
 from heron.results import STATISTICS
 from heron.results.collect import RunRecord
 from heron_tools.reproduction.comparing import (
-    DAGGER,
     compare_runs,
     compare_values,
     comparison_table,
-    marks_of,
     note_of,
 )
 from heron_tools.reproduction.latex import to_latex
@@ -99,10 +97,8 @@ def _beside(paper: Mapping[str, Any], filled: Filled, title: str) -> list[Table]
     return tables
 
 
-def of_runs(target: Target, runs: Sequence[RunRecord], typed: Collection[str] = ()) -> Reproduction:
+def of_runs(target: Target, runs: Sequence[RunRecord]) -> Reproduction:
     """Compare the scores of runs with the paper's; a figure has a table and curves.
-
-    Settings whose keys the user has `typed` are marked in every cell.
 
     Raises:
         ConfigError: the paper has no published numbers to compare with.
@@ -114,17 +110,15 @@ def of_runs(target: Target, runs: Sequence[RunRecord], typed: Collection[str] = 
     for table in parts.values():
         if "scores" not in table:
             continue
-        rows, headings = compare_runs(published, table, runs, typed)
+        rows, headings = compare_runs(published, table, runs)
         decimals = table.get("decimals", DECIMALS)
         note = note_of(table)
         tables.append(comparison_table(table["title"], headings, rows, decimals, note))
     if path is not None and target.table in published.get("figures", {}):
         view = paper_view(f"{target.paper}/{target.table}", runs, path)
-        marks = marks_of(runs, published["data"], typed)
-        tables += [_marked(table, marks) for table in view.tables.values()]
-        title = f"{view.title} ({DAGGER} {marks})" if marks else view.title
+        tables += view.tables.values()
         if view.curves:
-            figures[f"{target.table}.png"] = fraction_figure(view._replace(title=title))
+            figures[f"{target.table}.png"] = fraction_figure(view)
     if not tables:
         raise ConfigError(
             f"{target.name}: published.yaml of {target.paper} has no {target.table} with scores"
@@ -134,18 +128,6 @@ def of_runs(target: Target, runs: Sequence[RunRecord], typed: Collection[str] = 
         for run in runs
     }
     return Reproduction(target, tables, figures, {}, sources)
-
-
-def _marked(table: Table, marks: str) -> Table:
-    """Mark a figure's reproduced numbers: all but its shares and the paper's numbers."""
-    if not marks:
-        return table
-    rows = [
-        (*row[:2], *(None if cell is None else f"{show(cell)} {DAGGER}" for cell in row[2:]))
-        for row in table.rows
-    ]
-    note = f"{table.note} {DAGGER} {marks}."
-    return Table(table.title, table.columns, tuple(rows), note)
 
 
 def write_reproduction(found: Reproduction, folder: Path, words: Sequence[str]) -> list[Path]:

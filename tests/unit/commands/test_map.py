@@ -61,7 +61,7 @@ def test_the_table_holds_the_statistics_of_the_dynamics(tmp_path):
     for name, expected in {
         "confidence": found.confidence_N,
         "variability": found.variability_N,
-        "correctness": found.correctness_share_N,
+        "correctness": found.correctness_N,
         "forgetting": found.forgetting_N,
         "aum": found.aum_N,
         "loss": found.loss_N,

@@ -65,8 +65,8 @@ def of_one_example(p_gold, correct, margin, records):
         n,
         confidence,
         math.sqrt(variance),
-        sum(correct),
         sum(correct) / n,
+        sum(correct),
         events,
         sum(margin) / n,
         sum(losses) / n,
@@ -79,7 +79,7 @@ def test_statistics_are_those_of_a_loop_over_examples_and_their_visits(given_dyn
     found = statistics(given_dynamics, burn_out).as_columns()
     assert list(found) == [
         *("guid", "gold", "visits", "confidence", "variability", "correctness"),
-        *("correctness_share", "forgetting", "aum", "loss", "closeness"),
+        *("correctness_count", "forgetting", "aum", "loss", "threshold_closeness"),
     ]
     kept = min(burn_out or 99, len(given_dynamics.epochs_E))
     for place in range(len(given_dynamics.guids)):
@@ -131,7 +131,6 @@ def test_never_learnt_is_more_than_any_forgetting_or_the_published_number():
     correct_EN = np.array([[0, 1], [0, 0], [0, 1], [0, 0]])
     assert forgetting(correct_EN).tolist() == [4, 2]
     assert forgetting(correct_EN, never=NEVER_LEARNT).tolist() == [1000, 2]
-    assert statistics(make_dynamics(correct_EN), never=1000).forgetting_N.tolist() == [1000, 2]
 
 
 EASY_AMBIGUOUS_HARD = ([0.97, 0.5, 0.03], [0.03, 0.45, 0.03])
@@ -179,12 +178,12 @@ def coordinates(confidence, variability, guids=None, correctness=np.nan):
         visits_N=np.where(np.isnan(c_N), 0, 6),
         confidence_N=c_N,
         variability_N=v_N,
-        correctness_N=np.full(n, correctness),
-        correctness_share_N=none_N,
+        correctness_N=none_N,
+        correctness_count_N=np.full(n, correctness),
         forgetting_N=none_N,
         aum_N=none_N,
         loss_N=none_N,
-        closeness_N=none_N,
+        threshold_closeness_N=none_N,
     )
 
 

@@ -113,7 +113,7 @@ def test_the_second_text_of_a_pair_is_read(make_run):
     assert read_artefacts(run).predictions.texts("text_pair") == ["a", "b"]
 
 
-def test_training_losses_are_averaged_per_epoch_and_empty_cells_skipped(tmp_path):
+def test_curves_have_an_epochs_last_value_and_empty_cells_are_skipped(tmp_path):
     lines = [
         "epoch,step,train/loss,validation/loss",
         "0,1,1.0,",
@@ -123,7 +123,7 @@ def test_training_losses_are_averaged_per_epoch_and_empty_cells_skipped(tmp_path
     ]
     (tmp_path / "metrics.csv").write_text("\n".join(lines))
     curves = read_curves(tmp_path / "metrics.csv")
-    assert curves["train/loss"].values == (1.5,)
+    assert curves["train/loss"].values == (2.0,)
     assert (curves["validation/loss"].epochs, curves["validation/loss"].values) == ((0,), (0.7,))
 
 
@@ -136,7 +136,7 @@ def test_data_map_is_mean_population_sd_and_fraction_correct(write_record, tmp_p
     np.testing.assert_allclose(data_map["confidence"], [0.45, 1.0], atol=1e-7)
     # Golden: Dataset Cartography's own formula gives .2958 here; with n - 1 it would be .3416.
     np.testing.assert_allclose(data_map["variability"], [0.2958, 0.0], atol=5e-5)
-    np.testing.assert_allclose(data_map["correctness_share"], [0.5, 1.0])
+    np.testing.assert_allclose(data_map["correctness"], [0.5, 1.0])
 
 
 def test_an_example_that_an_epoch_did_not_visit_is_averaged_over_the_others(write_record, tmp_path):

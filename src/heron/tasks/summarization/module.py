@@ -84,7 +84,8 @@ class SummaryCache(pl.Callback):
                 path.unlink()
         if found:
             rows = sum(len(written.rows_R) for written in found)
-            say(f"{rows} summaries were generated before the run was interrupted: continuing")
+            done = f"{rows} summaries were generated before the run was interrupted: continuing"
+            say(done, of_result=False)
         return found
 
     def remove(self) -> None:

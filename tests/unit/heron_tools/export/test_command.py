@@ -78,22 +78,15 @@ def test_a_card_names_no_folder_of_this_computer():
         assert without_folders(word) == written
 
 
-def test_the_card_lists_what_was_cut_or_left_out(unmapped, tmp_path):
+def test_the_card_lists_the_runs_warnings_without_folders_of_this_computer(unmapped, tmp_path):
     other = shutil.copytree(unmapped, tmp_path / "other")
     status = read_json(other / "status.json")
-    status["data"]["splits"]["train"]["truncated"] = 7
-    status["data"]["dropped"] = {"test": {"duplicate": 3}}
-    status["data"]["shared"]["test and train"] = 2
-    write_json(other / "status.json", status)
-    text = (other / "config.yaml").read_text(encoding="utf-8")
-    text = text.replace("findings: {}", "findings: {casing: Case reveals the label.}")
-    (other / "config.yaml").write_text(text, encoding="utf-8")
+    warnings = ["train: 7 of 112 texts are cut", "test: left out /home/dana/b.csv, row 3"]
+    write_json(other / "status.json", {**status, "warnings": warnings})
     assert heron("export", f"run={other}", f"out={tmp_path / 'out'}") == 0
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert "- 7 of 112 train texts were cut at 256 tokens." in card
-    assert "- Rows left out of test: 3 duplicate." in card
-    assert "- 2 examples are in both test and train." in card
-    assert "- Known problem of the data: Case reveals the label." in card
+    assert "- train: 7 of 112 texts are cut\n" in card
+    assert "- test: left out PATH/b.csv, row 3\n" in card
     assert "map.png" not in card
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from heron.base.cells import Formatted, Table
+from heron.base.cells import Table, show
 from heron.base.files import read_yaml
 from heron.results.collect import collect
 from heron_tools.reproduction.comparing import (
@@ -92,37 +92,43 @@ def test_a_substituted_system_does_not_stand_beside_the_references(make_run):
 def test_a_substituted_data_set_and_changed_settings_are_marked(sweep):
     more = ("data.sample.fraction=0.1", "trainer.max_steps=3", "head=ess")
     runs = sweep(GIMMEL, [0.50], "chronicle", more)
-    typed = {"data", "data.sample.fraction", "trainer.max_steps"}
-    rows, _ = compare_runs(TRC, TABLE4, runs, typed)
+    rows, _ = compare_runs(TRC, TABLE4, runs)
     mark = _of(rows, "AlephBERTGimmel", "ess", "macro F1").estimate.mark
     assert mark == "data set chronicle; data.sample.fraction=0.1, trainer.max_steps=3"
 
 
-def test_what_the_paper_s_own_sweep_sets_is_not_marked(make_run):
+@pytest.mark.parametrize(
+    ("encoder", "words", "mark"),
+    [
+        ("models/bert-base-cased", (), ""),
+        ("google/x", ("optim.lr=1",), "encoder x; optim.lr=1"),  # no column shows the encoder
+    ],
+)
+def test_what_the_paper_s_own_sweep_sets_is_not_marked(make_run, encoder, words, mark):
     ronli = read_yaml(ROOT / "experiments/ronli/published.yaml")
-    settings = {"data.name": "scinli", "curriculum.name": "length_cl", "encoder.name": "google/x"}
-    folder = make_run("0", ("curriculum=length_cl", "optim.lr=1"), {"micro_f1": 0.7}, settings)
-    table, runs = ronli["tables"]["table6"], collect(folder.parent)
-    own = [row.estimate.mark for row in compare_runs(ronli, table, runs)[0] if row.estimate]
-    assert own == [""]
-    typed = {"curriculum", "encoder", "optim.lr"}
-    (row,) = [row for row in compare_runs(ronli, table, runs, typed)[0] if row.estimate]
+    settings = {"data.name": "scinli", "curriculum.name": "length_cl", "encoder.name": encoder}
+    settings["experiment"] = "ronli/table6"
+    folder = make_run("0", ("curriculum=length_cl", *words), {"micro_f1": 0.7}, settings)
+    rows, _ = compare_runs(ronli, ronli["tables"]["table6"], collect(folder.parent))
+    (row,) = [row for row in rows if row.estimate]
     assert row.names == ("Length-CL", "micro F1")
-    assert row.estimate.mark == "encoder x; optim.lr=1", "no column shows the encoder"
+    assert row.estimate.mark == mark
 
 
-def test_a_substituted_model_is_marked_where_no_column_shows_it(make_run):
+@pytest.mark.parametrize(
+    ("model", "mark"), [("gpt-3.5-turbo-16k-0613", ""), ("models/tiny", "model tiny")]
+)
+def test_a_substituted_model_is_marked_where_no_column_shows_it(make_run, model, mark):
     hesum = read_yaml(ROOT / "experiments/hesum/published.yaml")
-    settings = {"data.name": "hesum", "prompting.model.name": "models/tiny"}
-    settings |= {"prompting.prompt.name": "hesum", "prompting.translation.input": "en"}
-    folder = make_run("0", (), {}, {**settings, "prompting.translation.output": "en"})
+    settings = {"data.name": "hesum", "prompting.model.name": model, "experiment": "hesum/table8"}
+    settings |= {"baseline.name": "prompted", "prompting.prompt.name": "hesum"}
+    settings |= {"prompting.translation.input": "en", "prompting.translation.output": "en"}
+    folder = make_run("0", (), {}, settings)
     scores = {"validation": {"rouge1": 0.1}}
     (folder / "scores.json").write_text(json.dumps(scores))
-    table = hesum["tables"]["table8"]
-    for typed, mark in (((), ""), (("model", "prompting.model.name"), "model tiny")):
-        rows, _ = compare_runs(hesum, table, collect(folder.parent), typed)
-        (row,) = [row for row in rows if row.estimate]
-        assert (row.names, row.estimate.mark) == (("E", "E", "E", "ROUGE-1"), mark)
+    rows, _ = compare_runs(hesum, hesum["tables"]["table8"], collect(folder.parent))
+    (row,) = [row for row in rows if row.estimate]
+    assert (row.names, row.estimate.mark) == (("E", "E", "E", "ROUGE-1"), mark)
 
 
 def test_other_word_vectors_are_marked_and_a_published_best_run_is_told_from_the_mean(make_run):
@@ -134,25 +140,30 @@ def test_other_word_vectors_are_marked_and_a_published_best_run_is_told_from_the
     assert "Reproduced: the mean of all runs" in table.note
 
 
-def test_a_substitute_is_marked_at_every_point_of_a_figure(make_run):
+@pytest.mark.parametrize(
+    ("encoder", "words", "mark"),
+    [
+        ("models/other", ("trainer.max_epochs=1",), "encoder other; trainer.max_epochs=1"),
+        (GIMMEL, (), ""),  # the paper's settings
+    ],
+)
+def test_a_substitute_is_marked_at_every_point_of_a_figure(make_run, encoder, words, mark):
     for seed in (0, 1):
-        words = ("data.sample.fraction=0.5", f"data.sample.seed={seed}", "trainer.max_epochs=1")
-        settings = {"data.name": "trc", "encoder.name": "models/other"}
+        drawn = ("data.sample.fraction=0.5", f"data.sample.seed={seed}")
+        settings = {"data.name": "trc", "encoder.name": encoder, "experiment": "trc/figure1"}
         settings["data.sample.fraction"] = 0.5
-        folder = make_run(f"{seed}", words, {"macro_f1": 0.4 + seed / 10}, settings)
-    target, runs = read_targets()["trc:F1"], collect(folder.parent)
-    (table,) = of_runs(target, runs, {"encoder", "trainer.max_epochs"}).tables
-    assert table.rows[2] == ("50%", Formatted(0.01, ".2f"), "0.450 ± 0.071 (2) †")
+        folder = make_run(f"{seed}", (*drawn, *words), {"macro_f1": 0.4 + seed / 10}, settings)
+    (table,) = of_runs(read_targets()["trc:F1"], collect(folder.parent)).tables
+    assert show(table.rows[2][2]) == "0.450 ± 0.071 (2)" + " †" * bool(mark)
     assert table.rows[0][2:] == (None,)
-    assert table.note.endswith("† encoder other; trainer.max_epochs=1.")
-    (table,) = of_runs(target, runs).tables
-    assert "†" not in table.note + str(table.rows), "these are the paper's settings"
+    assert table.note.endswith(f"† {mark}.") == bool(mark)
 
 
 def test_a_substitute_for_the_data_set_that_a_table_tests_on_is_shown_marked(make_run):
     lchaim = read_yaml(ROOT / "experiments/lchaim/published.yaml")
     settings = {
         "data.name": "control_dev",
+        "baseline.name": "prompted",
         "prompting.model.name": "models/tiny",
         "prompting.pool": "hebnli_dev",
         "prompting.shots": 2,
