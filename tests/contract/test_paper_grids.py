@@ -152,6 +152,11 @@ PAPERS = {
             },
         ),
     ),
+    # Footnote 3 names no types; the Hebrew ones of the data are the best.
+    "trc/markers": Sweep(
+        {"head": ("seq_cls", "ess", "emp"), "head.markers": (None, [])},
+        ({"head": "ess", "head.markers": None},),
+    ),
     "trc/figure1": Sweep(
         {"data.sample.fraction": (0.15, 0.25, 0.5, 0.75, 1.0), "seed": (0, 1, 2)},
         (
