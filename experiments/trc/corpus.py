@@ -25,7 +25,7 @@ from heron.config.parsing import parse_options
 from heron.data.examples import Span
 from heron.data.markers import Markers, mark
 from heron.data.overrides import write_config
-from heron.languages import LANGUAGES, get_language
+from heron.languages import get_language
 from heron_tools.annotation.labels import Labels
 from heron_tools.annotation.measures import agreement_table, agreements, confusion_table, undecided
 from heron_tools.annotation.sheets import read_from_people, write_for_people
@@ -327,7 +327,7 @@ def _event_columns(documents: Sequence[Document], markers: Markers) -> dict[str,
 def _collect(arguments: Sequence[str]) -> int:
     options = parse_options(CollectOptions, arguments)
     table = read_from_people(options.pairs)
-    table.require(*COLUMNS[:4])
+    table.require(*COLUMNS[:4], "language")
     if options.axes and len(options.axes) != len(options.answers):
         raise ConfigError("axes: one file for each of answers, in their order")
     if problems := [*table.missing_values("guid"), *table.duplicates("guid")]:
@@ -366,7 +366,7 @@ def _collect(arguments: Sequence[str]) -> int:
     ]
     if not pairs:
         raise DataError(str(options.pairs), "no pair has a label", "q1 and q2: yes or no")
-    language = _language_of(options.pairs, table)
+    language = cell_text(table.rows[0]["language"])
     _write_data_set(pairs, options.out, language, options.test, options.seed)
     return 0
 
@@ -388,19 +388,6 @@ def _windows(table: FileTable) -> list[int]:
 def _common(values: Sequence[str]) -> str:
     given = set(filter(None, values))
     return given.pop() if len(given) == 1 else ""
-
-
-def _language_of(path: Path, table: FileTable) -> str:
-    """Read the language of pairs; in older tables, the one whose markers are in the texts."""
-    row = table.rows[0]
-    if code := cell_text(row.get("language") or ""):
-        get_language(code)  # a ConfigError where there is none
-        return code
-    marks = {code: get_language(code).event_markers[0] for code in LANGUAGES}
-    if len(fitting := [code for code, mark in marks.items() if mark in str(row["text"])]) == 1:
-        return fitting[0]
-    fix = f"add a column language: one of {', '.join(fitting or LANGUAGES)}"
-    raise DataError(str(path), "does not state the language of its texts", fix)
 
 
 def _separate_axes(answers: dict[str, str], path: Path, table: FileTable) -> None:

@@ -236,6 +236,7 @@ def test_pairs_without_a_window_or_a_guid_of_their_own_are_named(treebank, tmp_p
     write_table(tmp_path / "anna.csv", {"guid": ["1.0.0"], "q1": ["yes"], "q2": ["no"]})
     words = [f"pairs={tmp_path}/pairs.csv", f"answers={tmp_path}/anna.csv", f"out={tmp_path}"]
     columns = {"guid": ["1.0.0", "1.1.1"], "document": [1, 1], "text": ["a", "b"]}
+    columns["language"] = ["en", "en"]
     write_table(tmp_path / "pairs.csv", {**columns, "window": ["", "first"]})
     assert main(["build", "trc", "collect", *words]) == 2
     said = capsys.readouterr().err
