@@ -135,10 +135,9 @@ def phrases(request: Request, label: str | None = None) -> Filled:
     said = ", ".join(f"{count} {name}" for name, count in counts.items())
     title = f"Linking phrases: {label or 'three of each class'}"
     note = f"Different phrases in the list: {said}."
-    columns = ("class", "phrase", "sentences")
-    if not sentences:
-        columns, rows = columns[:2], [row[:2] for row in rows]
-    return Filled(tables=(Table(title, columns, tuple(rows), note),))
+    shown = 3 if sentences else 2
+    columns = ("class", "phrase", "sentences")[:shown]
+    return Filled(tables=(Table(title, columns, tuple(row[:shown] for row in rows), note),))
 
 
 def _sentences(files: Sequence[Path]) -> dict[tuple[str, str], int]:

@@ -77,14 +77,14 @@ class Pair:
     events: tuple[int, int] = (0, 0)  # positions in `Document.events`
 
 
-class Place(NamedTuple):
+class EventAxis(NamedTuple):
     """The time axis of an event, and the one to which the event connects it (empty: none)."""
 
     axis: str = MAIN
     connects: str = ""
 
 
-def share_axis(first: Place, second: Place) -> bool:
+def share_axis(first: EventAxis, second: EventAxis) -> bool:
     """Tell whether two events can be ordered: on one axis, or on two that one of them connects.
 
     Source: TRC, section 3.3, after Ning et al. 2018.
@@ -405,13 +405,13 @@ def _separate_axes(answers: dict[str, str], path: Path, table: FileTable) -> Non
     print_lines(f"{path}: {len(apart):,} pairs on different axes: VAGUE ({ordered:,} were ordered)")
 
 
-def _read_axes(path: Path, events: set[str]) -> dict[str, Place]:
+def _read_axes(path: Path, events: set[str]) -> dict[str, EventAxis]:
     """Read an annotator's axes of the events of pairs; an event without one is on the main axis."""
     if path.is_dir():
         rows = inception.read_answers(path, inception.EVENT)
     else:
         rows = _sheet_rows(read_from_people(path), inception.FEATURES[inception.EVENT])
-    places, problems = dict.fromkeys(events, Place()), []
+    places, problems = dict.fromkeys(events, EventAxis()), []
     for where, guid, names in rows:
         axis, connects = (" ".join(name.lower().split()) for name in names)
         for name in filter(None, (axis, connects)):
@@ -419,7 +419,7 @@ def _read_axes(path: Path, events: set[str]) -> dict[str, Place]:
                 fix = f"{', '.join(AXES)}; of several, opinion 2"
                 problems.append(Problem(where, f"axis '{name}' of event '{guid}'", fix))
         if guid in places:
-            places[guid] = Place(axis or MAIN, connects)
+            places[guid] = EventAxis(axis or MAIN, connects)
     if not events.intersection(guid for _, guid, _ in rows):
         problems.append(Problem(str(path), "has no event of the pairs", "guids of events.csv"))
     if problems:

@@ -47,7 +47,7 @@ class Plan:
     seed: int
 
 
-class Pair(NamedTuple):
+class LinkedPair(NamedTuple):
     """A pair of sentences, without and with its phrases; neutral ones have none."""
 
     title: str  # of the article
@@ -65,7 +65,7 @@ class Phrase(NamedTuple):
     text: str
 
 
-class Counts(NamedTuple):
+class BuildCounts(NamedTuple):
     """What a build counts."""
 
     pairs: Counter[str]  # pages, pairs found, dropped and written
@@ -73,7 +73,7 @@ class Counts(NamedTuple):
     kept: Counter[Phrase]  # of them, in a pair
 
 
-def build(plan: Plan, out: Path, workers: int, progress: bool | None = None) -> Counts:
+def build(plan: Plan, out: Path, workers: int, progress: bool | None = None) -> BuildCounts:
     """Build the corpus into `out`; returns its counts.
 
     Raises:
@@ -81,7 +81,7 @@ def build(plan: Plan, out: Path, workers: int, progress: bool | None = None) -> 
         DataError: the dump cannot be read.
     """
     _claim(plan, out)
-    counts = Counts(_make_parts(plan, out, workers, progress), Counter(), Counter())
+    counts = BuildCounts(_make_parts(plan, out, workers, progress), Counter(), Counter())
     pairs = _link(plan, out, counts)
     _write_splits(plan, out, pairs, counts.pairs)
     return counts
@@ -192,14 +192,14 @@ def _articles(out: Path) -> Iterator[dict[str, Any]]:
             yield from map(json.loads, file)
 
 
-def _link(plan: Plan, out: Path, counts: Counts) -> list[Pair]:
+def _link(plan: Plan, out: Path, counts: BuildCounts) -> list[LinkedPair]:
     """Choose the pairs: linked ones without duplicates, and neutral ones.
 
     A sentence is used once, in its first article, because boilerplate of many articles is
     uninformative and would be in several splits.
     """
     seen: set[int] = set()
-    pairs: list[Pair] = []
+    pairs: list[LinkedPair] = []
     for article in _articles(out):
         for first, second, label, phrase, *originals in article["pairs"]:
             counts.pairs[f"found {label}"] += 1
@@ -210,14 +210,14 @@ def _link(plan: Plan, out: Path, counts: Counts) -> list[Pair]:
                 continue
             seen.update(keys)
             counts.kept[Phrase(label, phrase)] += 1
-            pairs.append(Pair(article["title"], first, second, label, *originals))
+            pairs.append(LinkedPair(article["title"], first, second, label, *originals))
     wanted = plan.most_neutral or len(pairs)
     return [*pairs, *_neutral(plan, out, wanted, seen, counts.pairs)]
 
 
 def _neutral(
     plan: Plan, out: Path, wanted: int, seen: set[int], counts: Counter[str]
-) -> Iterator[Pair]:
+) -> Iterator[LinkedPair]:
     """Draw sentences without phrases, independent of the dump's order, and pair them.
 
     With `same_article`, two sentences of an article are drawn together.
@@ -249,14 +249,14 @@ def _neutral(
             continue
         seen.update((_hash(first), _hash(second)))
         counts[f"found {NEUTRAL}"] += 1
-        yield Pair(title, first, second, NEUTRAL, first, second)
+        yield LinkedPair(title, first, second, NEUTRAL, first, second)
 
 
 def _hash(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
 
 
-def _write_splits(plan: Plan, out: Path, pairs: Sequence[Pair], counts: Counter[str]) -> None:
+def _write_splits(plan: Plan, out: Path, pairs: Sequence[LinkedPair], counts: Counter[str]) -> None:
     """Divide articles, those with rare classes first, and write a file for each split."""
     sizes = Counter(pair.label for pair in pairs)
     rarest: dict[str, str] = {}

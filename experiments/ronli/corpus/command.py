@@ -19,7 +19,7 @@ from heron.data.config import SPLITS
 from heron.data.overrides import write_config
 from heron.languages import get_language
 
-from .building import Counts, Phrase, Plan, build, read_namespaces
+from .building import BuildCounts, Phrase, Plan, build, read_namespaces
 from .texts import NEUTRAL, Rules
 
 ENGLISH = ("file", "image", "category")  # names of namespaces in every wiki
@@ -86,7 +86,7 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _phrase_table(phrases: Mapping[str, Sequence[str]], built: Counts) -> Table:
+def _phrase_table(phrases: Mapping[str, Sequence[str]], built: BuildCounts) -> Table:
     """Count the sentences of each phrase, as Tables 7 to 9 do; the most frequent first."""
     rows: list[tuple[Cell, ...]] = []
     for label, texts in phrases.items():
