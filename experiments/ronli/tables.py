@@ -12,6 +12,7 @@ from sklearn.metrics import f1_score
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
+from heron.base.tables import read_table
 from heron.data.config import PHRASES, TRAIN, VALIDATION
 from heron.data.examples import Example
 from heron.data.overrides import configure
@@ -122,18 +123,32 @@ def phrases(request: Request, label: str | None = None) -> Filled:
     if source.state is State.MISSING:
         raise DataError(str(source.path), "missing", f"from {config.homepage}")
     found: dict[str, list[str]] = json.loads(source.path.read_text("utf-8"))
+    sentences = _sentences(request.files)
     rows: list[tuple[Cell, ...]] = []
     for name, listed in found.items():
         known = list(dict.fromkeys(listed))
         if label is None:
-            rows += [(name, phrase) for phrase in known[:3]]
+            rows += [(name, phrase, sentences.get((name, phrase))) for phrase in known[:3]]
         elif name == label:
-            rows += [(name, phrase) for phrase in known]
+            rows += [(name, phrase, sentences.get((name, phrase))) for phrase in known]
     counts = {name: len(set(listed)) for name, listed in found.items()}
     said = ", ".join(f"{count} {name}" for name, count in counts.items())
     title = f"Linking phrases: {label or 'three of each class'}"
     note = f"Different phrases in the list: {said}."
-    return Filled(tables=(Table(title, ("class", "phrase"), tuple(rows), note),))
+    shown = 3 if sentences else 2
+    columns = ("class", "phrase", "sentences")[:shown]
+    return Filled(tables=(Table(title, columns, tuple(row[:shown] for row in rows), note),))
+
+
+def _sentences(files: Sequence[Path]) -> dict[tuple[str, str], int]:
+    """Read the sentences of each phrase of a class from `phrases.csv` of `heron build ronli`."""
+    counts: dict[tuple[str, str], int] = {}
+    for path in files:
+        table = read_table(path)
+        table.require("class", "phrase", "sentences")
+        for row in table.rows:
+            counts[row["class"], row["phrase"]] = int(row["sentences"])
+    return counts
 
 
 def contrastive_phrases(request: Request) -> Filled:

@@ -1,7 +1,7 @@
 """Event pairs from treebanks and from TRC's own documents: `heron build trc`.
 
-Source: TRC, section 3.1 (events, windows of two sentences, all pairs of a window) and section 3.2
-(two questions, two annotators, adjudication).
+Source: TRC, section 3.1 (events, windows of two sentences, all pairs of a window), section 3.2
+(two questions, two annotators, adjudication) and section 3.3 (time axes).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from heron.config.parsing import parse_options
 from heron.data.examples import Span
 from heron.data.markers import Markers, mark
 from heron.data.overrides import write_config
-from heron.languages import LANGUAGES, get_language
+from heron.languages import get_language
 from heron_tools.annotation.labels import Labels
 from heron_tools.annotation.measures import agreement_table, agreements, confusion_table, undecided
 from heron_tools.annotation.sheets import read_from_people, write_for_people
@@ -37,6 +37,11 @@ from .tables import LABELS, label_of
 
 STEPS = ("pairs", "collect")
 COLUMNS = ("guid", "document", "window", "text", "label")
+EVENTS = ("event_1", "event_2")  # columns of pairs.csv with guids of events.csv
+MAIN = "main"
+AXES = (MAIN, "intention", "opinion", "hypothetical", "parallel", "orthogonal")
+_AXIS = re.compile(rf"{MAIN}|(?:{'|'.join(AXES[1:])})(?: \d+)?")  # one main axis, several others
+VAGUE = "VAGUE"
 VERB_FORMS = ("Conv", "Fin", "Gdv", "Ger", "Inf", "Part", "Sup", "Vnoun")  # Universal Dependencies
 NO_EVENTS = ("Inf", "Ger")  # verb forms that are not events (section 3.1)
 # Only some treebanks mark Hebrew's existentials ("True" in older ones), so lemmas are checked, too.
@@ -55,6 +60,10 @@ class Document:
     events: Sequence[Span]  # in order
     labels: dict[tuple[int, int], str] | None = None  # of pairs of events; None: unlabelled
 
+    def event_guid(self, number: int) -> str:
+        """Name an event by its document and place; no number, which a spreadsheet would round."""
+        return f"{self.name}.event.{number}"
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -66,6 +75,23 @@ class Pair:
     text: str  # of the window, with markers around the two events
     label: str
     events: tuple[int, int] = (0, 0)  # positions in `Document.events`
+
+
+class EventAxis(NamedTuple):
+    """The time axis of an event, and the one to which the event connects it (empty: none)."""
+
+    axis: str = MAIN
+    connects: str = ""
+
+
+def share_axis(first: EventAxis, second: EventAxis) -> bool:
+    """Tell whether two events can be ordered: on one axis, or on two that one of them connects.
+
+    Source: TRC, section 3.3, after Ning et al. 2018.
+    """
+    if first.axis == second.axis:
+        return True
+    return first.connects == second.axis or second.connects == first.axis
 
 
 def make_pairs(document: Document, markers: Markers, size: int = 2) -> Iterator[Pair]:
@@ -222,6 +248,9 @@ class CollectOptions:
     # one per annotator: a table (guid, and q1 and q2, or label), or a folder of INCEpTION's exports
     answers: list[Path]
     out: Path
+    # events.csv with the time axes of events, or the folder of exports, of each annotator, in the
+    # order of `answers`
+    axes: list[Path] = field(default_factory=list)
     decided: Path | None = None  # adjudicate.csv with its column label filled in
     test: Fraction = 0.2
     seed: Seed = 0
@@ -258,23 +287,49 @@ def _pairs(arguments: Sequence[str]) -> int:
     print_tables([Table("Event pairs", ("what", "number"), tuple(row for row in rows if row[1]))])
     columns = {name: [getattr(pair, name) for pair in pairs] for name in COLUMNS}
     columns["language"] = [options.language] * len(pairs)
-    if documents[0].labels is None:
+    unlabelled = documents[0].labels is None
+    if unlabelled:
+        by_name = {document.name: document for document in documents}
+        for number, name in enumerate(EVENTS):
+            columns[name] = [by_name[p.document].event_guid(p.events[number]) for p in pairs]
         columns |= {"q1": [""] * len(pairs), "q2": [""] * len(pairs)}
+        write_for_people(options.out / "events.csv", _event_columns(documents, markers))
+        print_lines(options.out / "events.csv")
     write_for_people(options.out / "pairs.csv", columns)
     print_lines(options.out / "pairs.csv")
     if options.inception:
         folder = options.out / "inception"
         count = len(inception.write_documents(documents, pairs, folder)) - 1
         print_lines(f"{folder}: {count} documents", files=[folder])
-    if documents[0].labels is not None:
+    if not unlabelled:
         _write_data_set(pairs, options.out, options.language, options.test, options.seed)
     return 0
+
+
+def _event_columns(documents: Sequence[Document], markers: Markers) -> dict[str, list[str]]:
+    """Lay out the sheet of events: each in its sentence, and two empty columns for its axis."""
+    columns: dict[str, list[str]] = {
+        name: [] for name in ("guid", "document", "text", "axis", "connects")
+    }
+    for document in documents:
+        for number, (start, end) in enumerate(document.events):
+            sentence = next(s for s in document.sentences if s.start <= start and end <= s.end)
+            before, after = document.text[sentence.start : start], document.text[end : sentence.end]
+            event = f"{markers.start_1} {document.text[start:end]} {markers.end_1}"
+            columns["guid"].append(document.event_guid(number))
+            columns["document"].append(document.name)
+            columns["text"].append(f"{before}{event}{after}")
+            columns["axis"].append("")
+            columns["connects"].append("")
+    return columns
 
 
 def _collect(arguments: Sequence[str]) -> int:
     options = parse_options(CollectOptions, arguments)
     table = read_from_people(options.pairs)
-    table.require(*COLUMNS[:4])
+    table.require(*COLUMNS[:4], "language")
+    if options.axes and len(options.axes) != len(options.answers):
+        raise ConfigError("axes: one file for each of answers, in their order")
     if problems := [*table.missing_values("guid"), *table.duplicates("guid")]:
         raise DataError(problems)
     guids, windows = [cell_text(row["guid"]) for row in table.rows], _windows(table)
@@ -283,12 +338,14 @@ def _collect(arguments: Sequence[str]) -> int:
     if twice := [name for name in raters if taken.count(name) > 1]:
         raise ConfigError(f"answers: two columns would be named {twice[0]}; rename the file")
     said = [_read_answers(path, set(guids)) for path in options.answers]
+    for answers, path in zip(said, options.axes, strict=False):
+        _separate_axes(answers, path, table)
     values = [[answers.get(guid, "") for answers in said] for guid in guids]
     texts = [str(row["text"]) for row in table.rows]
     labels = Labels(guids, raters, values, texts=texts)
     if len(raters) > 1:
         more = [confusion_table(labels)] if len(raters) == 2 else []
-        print_tables([agreement_table([("all", agreements(labels, "VAGUE"))]), *more])
+        print_tables([agreement_table([("all", agreements(labels, VAGUE))]), *more])
     decided = _read_answers(options.decided, set(guids)) if options.decided else {}
     final = [decided.get(g, "") or _common(v) for g, v in zip(guids, values, strict=True)]
     unlike = list(undecided(labels))
@@ -309,7 +366,7 @@ def _collect(arguments: Sequence[str]) -> int:
     ]
     if not pairs:
         raise DataError(str(options.pairs), "no pair has a label", "q1 and q2: yes or no")
-    language = _language_of(options.pairs, table)
+    language = cell_text(table.rows[0]["language"])
     _write_data_set(pairs, options.out, language, options.test, options.seed)
     return 0
 
@@ -333,22 +390,47 @@ def _common(values: Sequence[str]) -> str:
     return given.pop() if len(given) == 1 else ""
 
 
-def _language_of(path: Path, table: FileTable) -> str:
-    """Read the language of pairs; in older tables, the one whose markers are in the texts."""
-    row = table.rows[0]
-    if code := cell_text(row.get("language") or ""):
-        get_language(code)  # a ConfigError where there is none
-        return code
-    marks = {code: get_language(code).event_markers[0] for code in LANGUAGES}
-    if len(fitting := [code for code, mark in marks.items() if mark in str(row["text"])]) == 1:
-        return fitting[0]
-    fix = f"add a column language: one of {', '.join(fitting or LANGUAGES)}"
-    raise DataError(str(path), "does not state the language of its texts", fix)
+def _separate_axes(answers: dict[str, str], path: Path, table: FileTable) -> None:
+    """Label pairs of different axes VAGUE in an annotator's answers."""
+    table.require(*EVENTS)
+    ends = [[cell_text(row[name]) for name in EVENTS] for row in table.rows]
+    places = _read_axes(path, {event for pair in ends for event in pair})
+    apart = [
+        cell_text(row["guid"])
+        for row, (first, second) in zip(table.rows, ends, strict=True)
+        if not share_axis(places[first], places[second])
+    ]
+    ordered = sum(answers.get(guid, VAGUE) != VAGUE for guid in apart)
+    answers |= dict.fromkeys(apart, VAGUE)
+    print_lines(f"{path}: {len(apart):,} pairs on different axes: VAGUE ({ordered:,} were ordered)")
+
+
+def _read_axes(path: Path, events: set[str]) -> dict[str, EventAxis]:
+    """Read an annotator's axes of the events of pairs; an event without one is on the main axis."""
+    if path.is_dir():
+        rows = inception.read_answers(path, inception.EVENT)
+    else:
+        rows = _sheet_rows(read_from_people(path), inception.FEATURES[inception.EVENT])
+    places, problems = dict.fromkeys(events, EventAxis()), []
+    for where, guid, names in rows:
+        axis, connects = (" ".join(name.lower().split()) for name in names)
+        for name in filter(None, (axis, connects)):
+            if not _AXIS.fullmatch(name):
+                fix = f"{', '.join(AXES)}; of several, opinion 2"
+                problems.append(Problem(where, f"axis '{name}' of event '{guid}'", fix))
+        if guid in places:
+            places[guid] = EventAxis(axis or MAIN, connects)
+    if not events.intersection(guid for _, guid, _ in rows):
+        problems.append(Problem(str(path), "has no event of the pairs", "guids of events.csv"))
+    if problems:
+        raise DataError(problems)
+    return places
 
 
 def _read_answers(path: Path, guids: set[str]) -> dict[str, str]:
     """Read an annotator's labels; pairs without an answer are left out."""
-    rows = inception.read_answers(path) if path.is_dir() else _read_sheet(path)
+    is_export = path.is_dir()
+    rows = inception.read_answers(path, inception.PAIR) if is_export else _read_sheet(path)
     found: dict[str, str] = {}
     problems = []
     seen: set[str] = set()
@@ -371,7 +453,11 @@ def _read_answers(path: Path, guids: set[str]) -> dict[str, str]:
 def _read_sheet(path: Path) -> list[tuple[str, str, list[str]]]:
     """Read line, guid, and the answers q1 and q2 or the label, of each row of a table."""
     table = read_from_people(path)
-    asked = ("q1", "q2") if "q1" in table.columns else ("label",)
+    return _sheet_rows(table, ("q1", "q2") if "q1" in table.columns else ("label",))
+
+
+def _sheet_rows(table: FileTable, asked: Sequence[str]) -> list[tuple[str, str, list[str]]]:
+    """Read line, guid and the asked columns of each row."""
     table.require("guid", *asked)
     return [
         (table.where(n), cell_text(row["guid"]), [cell_text(row[name]).strip() for name in asked])

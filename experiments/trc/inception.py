@@ -1,7 +1,7 @@
 """Event pairs for INCEpTION, as UIMA CAS XMI, and its exported answers.
 
-A document has a span (`EVENT`) for each event and a relation (`PAIR`) for each pair, whose features
-`q1` and `q2` annotators fill in with yes or no.
+A document has a span (`EVENT`) for each event, whose features `axis` and `connects` annotators fill
+in with names of time axes, and a relation (`PAIR`) for each pair, with `q1` and `q2`: yes or no.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.files import write_file
 
 EVENT, PAIR = "webanno.custom.Event", "webanno.custom.Pair"
+FEATURES = {EVENT: ("axis", "connects"), PAIR: ("q1", "q2")}  # that annotators fill in
 _SENTENCE = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Sentence"
 _TOKEN = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token"
 _TYPES = "TypeSystem.xml"
@@ -39,7 +40,10 @@ def write_documents(documents: Sequence[Any], pairs: Sequence[Any], out: Path) -
             cas.add(types.get_type(_SENTENCE)(begin=start, end=end))
             for low, high in _words(document.text, start, end):
                 cas.add(types.get_type(_TOKEN)(begin=low, end=high))
-        events = [types.get_type(EVENT)(begin=a, end=b) for a, b in document.events]
+        events = [
+            types.get_type(EVENT)(begin=start, end=end, guid=document.event_guid(number))
+            for number, (start, end) in enumerate(document.events)
+        ]
         for event in events:
             cas.add(event)
         for pair in pairs:
@@ -52,12 +56,13 @@ def write_documents(documents: Sequence[Any], pairs: Sequence[Any], out: Path) -
     return paths
 
 
-def read_answers(folder: Path) -> list[tuple[str, str, list[str]]]:
-    """Read an annotator's answers: file, guid and both answers of each pair.
+def read_answers(folder: Path, layer: str) -> list[tuple[str, str, list[str]]]:
+    """Read an annotator's answers: file, guid and both features of each event or pair.
 
     Args:
         folder: with .xmi files beside their TypeSystem.xml, or INCEpTION's exported .zip files, in
             any depth.
+        layer: `EVENT` or `PAIR`.
 
     Raises:
         DataError: no such file, or one that cannot be read.
@@ -66,21 +71,24 @@ def read_answers(folder: Path) -> list[tuple[str, str, list[str]]]:
     if not files:
         fix = "INCEpTION's export as UIMA CAS XMI"
         raise DataError(str(folder), "has no .xmi and no .zip", fix)
-    return [answer for file in files for answer in _answers(*file)]
+    return [answer for file in files for answer in _answers(*file, layer)]
 
 
-def _answers(where: str, types: bytes, content: bytes) -> Iterator[tuple[str, str, list[str]]]:
+def _answers(
+    where: str, types: bytes, content: bytes, layer: str
+) -> Iterator[tuple[str, str, list[str]]]:
     cassis = _cassis()
     try:
         cas = cassis.load_cas_from_xmi(
             io.BytesIO(content), typesystem=cassis.load_typesystem(io.BytesIO(types))
         )
-        pairs = cas.select(PAIR)
+        annotations = cas.select(layer)
     except Exception as error:  # the library does not document its errors for broken XML
         raise DataError(where, f"cannot be read: {error}", "UIMA CAS XMI") from error
-    for pair in pairs:
-        answers = [getattr(pair, name, None) or "" for name in ("q1", "q2")]
-        yield where, str(pair.guid), [str(answer).strip() for answer in answers]
+    for annotation in annotations:
+        answers = [getattr(annotation, name, None) or "" for name in FEATURES[layer]]
+        guid = str(getattr(annotation, "guid", None))  # an annotator may have added an event
+        yield where, guid, [str(answer).strip() for answer in answers]
 
 
 def _exports(folder: Path) -> Iterator[tuple[str, bytes, bytes]]:
@@ -108,8 +116,9 @@ def _typesystem(cassis: Any) -> Any:
     pair = types.create_type(name=PAIR, supertypeName=base)
     for name in ("Governor", "Dependent"):
         types.create_feature(domainType=pair, name=name, rangeType=event)
-    for name in ("guid", "q1", "q2"):
-        types.create_feature(domainType=pair, name=name, rangeType="uima.cas.String")
+    for layer in (event, pair):
+        for name in ("guid", *FEATURES[layer.name]):
+            types.create_feature(domainType=layer, name=name, rangeType="uima.cas.String")
     return types
 
 

@@ -9,7 +9,7 @@ from heron.base.cells import Cell, Table
 from heron.base.errors import DataError, Problem
 from heron.base.files import sha256_file
 from heron.base.tables import cell_text
-from heron.data.markers import event_markers, mark
+from heron.data.markers import with_markers
 from heron.data.overrides import configure
 from heron.reports.pages import cut_text
 from heron.results.shipped import read_shipped
@@ -170,7 +170,7 @@ def examples(request: Request) -> Filled:
     for name in shipped.config.label_order:
         ours = [e for split in shipped.splits.values() for e in split if e.label == name]
         chosen = min(ours, key=lambda e: (len(e.text), e.guid))
-        marked = mark(chosen.text, chosen.spans, event_markers(shipped.config)).text
+        marked = with_markers(chosen, shipped.config)
         rows.append((name, cut_text(marked, _LONGEST), chosen.guid))
     title = "Table 6: the shortest pair of each label"
     return Filled(tables=[Table(title, ("label", "text", "guid"), tuple(rows))])

@@ -240,9 +240,10 @@ def test_a_protocol_wins_over_the_experiment_and_what_is_typed_wins_over_both(hy
 
 def test_what_a_grid_sweeps_wins_over_the_protocol(tmp_path):
     words = ["experiment=ronli/grid", "protocol=repo", "head.dropout=0.1", "seed=0"]
+    words += ["head.hidden=[256]", "batching.size=64"]
     found = compose_jobs([*words, f"paths.runs={tmp_path}"])
-    assert {each.whole.optim.lr for each in found} == {1e-2, 1e-3, 1e-4}
-    assert {each.whole.batching.size for each in found} == {128}
+    assert {each.whole.optim.lr for each in found} == {1e-2, 1e-3, 1e-4, 1e-5, 1e-6}
+    assert {each.whole.trainer.patience for each in found} == {4}
 
 
 TASKS = {

@@ -46,6 +46,7 @@ PROMPTED = {
     *("hesum/gpt", "hesum/table3", "hesum/table8"),
 }
 SHALLOW = {"ronli/cbow_svm", "ronli/cbow_softmax", "ronli/grid_shallow"}
+SHALLOW |= {"ronli/grid_svm", "ronli/grid_softmax"}
 BASELINES = {*PROMPTED, *SHALLOW, "ronli/zero_shot"}
 
 

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from multiprocessing import get_context
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from rich.progress import Progress
 
@@ -28,10 +28,11 @@ from heron.base.folders import begin_worker, experiment_roots
 from heron.base.terminal import messages
 from heron.data.config import SPLITS
 
-from .texts import NEUTRAL, Rules, read_article
+from .texts import NEUTRAL, Found, Rules, read_article
 
 BATCH = 100  # pages per part
 PARTS = "parts"
+ORIGINALS = ("original1", "original2")  # columns of the sentences with their phrases
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +47,49 @@ class Plan:
     seed: int
 
 
-def build(plan: Plan, out: Path, workers: int, progress: bool | None = None) -> Counter[str]:
-    """Build the corpus into `out`; returns counts: pages, pairs found, dropped and written.
+class LinkedPair(NamedTuple):
+    """A pair of sentences, without and with its phrases; neutral ones have none."""
+
+    title: str  # of the article
+    first: str
+    second: str
+    label: str
+    original_first: str
+    original_second: str
+
+
+class Phrase(NamedTuple):
+    """A linking phrase of a class."""
+
+    label: str
+    text: str
+
+
+class BuildCounts(NamedTuple):
+    """What a build counts."""
+
+    pairs: Counter[str]  # pages, pairs found, dropped and written
+    sentences: Counter[Phrase]  # that a phrase begins, as Tables 7 to 9 of RoNLI count
+    kept: Counter[Phrase]  # of them, in a pair
+
+
+def build(plan: Plan, out: Path, workers: int, progress: bool | None = None) -> BuildCounts:
+    """Build the corpus into `out`; returns its counts.
 
     Raises:
         ConfigError: the parts in `out` were made with other options.
         DataError: the dump cannot be read.
     """
     _claim(plan, out)
-    counts = _make_parts(plan, out, workers, progress)
+    counts = BuildCounts(_make_parts(plan, out, workers, progress), Counter(), Counter())
     pairs = _link(plan, out, counts)
-    return _write_splits(plan, out, pairs, counts)
+    _write_splits(plan, out, pairs, counts.pairs)
+    return counts
 
 
 def _claim(plan: Plan, out: Path) -> None:
     """Store the settings of the parts, or compare with them."""
-    key = fingerprint({"rules": asdict(plan.rules), "dump": sha256_file(plan.dump)})
+    key = fingerprint(Found._fields, asdict(plan.rules), sha256_file(plan.dump))
     path = out / PARTS / "made_with.json"
     if path.is_file() and read_json(path)["key"] != key:
         raise ConfigError(f"{out / PARTS}: made with other options; remove it, or choose out=DIR")
@@ -164,33 +192,32 @@ def _articles(out: Path) -> Iterator[dict[str, Any]]:
             yield from map(json.loads, file)
 
 
-def _link(plan: Plan, out: Path, counts: Counter[str]) -> list[tuple[str, str, str, str]]:
+def _link(plan: Plan, out: Path, counts: BuildCounts) -> list[LinkedPair]:
     """Choose the pairs: linked ones without duplicates, and neutral ones.
 
     A sentence is used once, in its first article, because boilerplate of many articles is
     uninformative and would be in several splits.
-
-    Returns:
-        Title, first sentence, second sentence, label of each pair.
     """
     seen: set[int] = set()
-    pairs: list[tuple[str, str, str, str]] = []
+    pairs: list[LinkedPair] = []
     for article in _articles(out):
-        for first, second, label, _ in article["pairs"]:
-            counts[f"found {label}"] += 1
+        for first, second, label, phrase, *originals in article["pairs"]:
+            counts.pairs[f"found {label}"] += 1
+            counts.sentences[Phrase(label, phrase)] += 1
             keys = _hash(first), _hash(second)
             if seen.intersection(keys):
-                counts["repeated sentences"] += 1
+                counts.pairs["repeated sentences"] += 1
                 continue
             seen.update(keys)
-            pairs.append((article["title"], first, second, label))
+            counts.kept[Phrase(label, phrase)] += 1
+            pairs.append(LinkedPair(article["title"], first, second, label, *originals))
     wanted = plan.most_neutral or len(pairs)
-    return [*pairs, *_neutral(plan, out, wanted, seen, counts)]
+    return [*pairs, *_neutral(plan, out, wanted, seen, counts.pairs)]
 
 
 def _neutral(
     plan: Plan, out: Path, wanted: int, seen: set[int], counts: Counter[str]
-) -> Iterator[tuple[str, str, str, str]]:
+) -> Iterator[LinkedPair]:
     """Draw sentences without phrases, independent of the dump's order, and pair them.
 
     With `same_article`, two sentences of an article are drawn together.
@@ -222,21 +249,20 @@ def _neutral(
             continue
         seen.update((_hash(first), _hash(second)))
         counts[f"found {NEUTRAL}"] += 1
-        yield title, first, second, NEUTRAL
+        yield LinkedPair(title, first, second, NEUTRAL, first, second)
 
 
 def _hash(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
 
 
-def _write_splits(
-    plan: Plan, out: Path, pairs: Sequence[tuple[str, str, str, str]], counts: Counter[str]
-) -> Counter[str]:
+def _write_splits(plan: Plan, out: Path, pairs: Sequence[LinkedPair], counts: Counter[str]) -> None:
     """Divide articles, those with rare classes first, and write a file for each split."""
-    sizes = Counter(label for *_, label in pairs)
+    sizes = Counter(pair.label for pair in pairs)
     rarest: dict[str, str] = {}
-    for title, _, _, label in pairs:
-        rarest[title] = min((label, rarest.get(title, label)), key=lambda each: (sizes[each], each))
+    for pair in pairs:
+        labels = pair.label, rarest.get(pair.title, pair.label)
+        rarest[pair.title] = min(labels, key=lambda label: (sizes[label], label))
     split_of: dict[str, str] = {}
     for label in sizes:
         ours = sorted((t for t, of in rarest.items() if of == label), key=_hash_of(plan.seed))
@@ -244,17 +270,23 @@ def _write_splits(
         for place, title in enumerate(ours):
             split_of[title] = next(s for s, end in zip(SPLITS, ends, strict=True) if place < end)
     rows: dict[str, list[dict[str, str]]] = {split: [] for split in SPLITS}
-    for title, first, second, label in pairs:
-        guid = f"{_hash(f'{title}{first}{second}'):016x}"
-        values = {"sentence1": first, "sentence2": second, "label": label}
-        rows[split_of[title]].append({"guid": guid, **values, "article": title})
-    for split, found in rows.items():
-        found.sort(key=lambda row: row["guid"])
-        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in found)
+    for pair in pairs:
+        row = {
+            "guid": f"{_hash(f'{pair.title}{pair.first}{pair.second}'):016x}",
+            "sentence1": pair.first,
+            "sentence2": pair.second,
+            "label": pair.label,
+            "article": pair.title,
+            ORIGINALS[0]: pair.original_first,
+            ORIGINALS[1]: pair.original_second,
+        }
+        rows[split_of[pair.title]].append(row)
+    for split, of_split in rows.items():
+        of_split.sort(key=lambda row: row["guid"])
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in of_split)
         write_file(out / f"{split}.jsonl", text)
-        for row in found:
+        for row in of_split:
             counts[f"{split} {row['label']}"] += 1
-    return counts
 
 
 def _hash_of(seed: int) -> Any:

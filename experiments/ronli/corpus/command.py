@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_yaml
+from heron.base.tables import write_table
 from heron.base.terminal import print_lines, print_tables, say
 from heron.config.constraints import Count, Fraction, Natural, OneOf, Seed
 from heron.config.parsing import parse_options
@@ -18,7 +19,7 @@ from heron.data.config import SPLITS
 from heron.data.overrides import write_config
 from heron.languages import get_language
 
-from .building import Plan, build, read_namespaces
+from .building import BuildCounts, Phrase, Plan, build, read_namespaces
 from .texts import NEUTRAL, Rules
 
 ENGLISH = ("file", "image", "category")  # names of namespaces in every wiki
@@ -60,7 +61,8 @@ def run(arguments: Sequence[str]) -> int:
     plan = Plan(
         options.dump, rules, options.neutral, options.most_neutral, options.shares, options.seed
     )
-    counts = build(plan, options.out, options.workers, options.progress)
+    built = build(plan, options.out, options.workers, options.progress)
+    counts = built.pairs
     if not any(counts[f"found {label}"] for label in phrases):
         fix = "write phrases as in the sentences: case matters"
         raise DataError(str(options.phrases), "no pair of sentences has a phrase", fix)
@@ -71,14 +73,30 @@ def run(arguments: Sequence[str]) -> int:
     )
     others = [(name, n) for name, n in counts.items() if name.split()[0] not in ("found", *SPLITS)]
     note = "; ".join(f"{name}: {n:,}" for name, n in others)
-    print_tables([Table("Pairs", ("class", "found", *SPLITS), rows, note)])
+    by_phrase = _phrase_table(phrases, built)
+    print_tables([by_phrase, Table("Pairs", ("class", "found", *SPLITS), rows, note)])
+    columns = zip(by_phrase.columns, zip(*by_phrase.rows, strict=True), strict=True)
+    write_table(options.out / "phrases.csv", {name: [*cells] for name, cells in columns})
     files = {
         split: (options.out / f"{split}.jsonl", sum(counts[f"{split} {label}"] for label in labels))
         for split in SPLITS
     }
-    print_lines(*(path for path, _ in files.values()))
+    print_lines(options.out / "phrases.csv", *(path for path, _ in files.values()))
     print_lines(write_config(options.out, options.name, files, _settings(options, labels)))
     return 0
+
+
+def _phrase_table(phrases: Mapping[str, Sequence[str]], built: BuildCounts) -> Table:
+    """Count the sentences of each phrase, as Tables 7 to 9 do; the most frequent first."""
+    rows: list[tuple[Cell, ...]] = []
+    for label, texts in phrases.items():
+        listed = [Phrase(label, text) for text in dict.fromkeys(texts)]
+        for phrase in sorted(listed, key=lambda phrase: -built.sentences[phrase]):
+            rows.append((*phrase, built.sentences[phrase], built.kept[phrase]))
+    note = (
+        "sentences: that a phrase begins, as in Tables 7 to 9; pairs: those of them that are used"
+    )
+    return Table("Linking phrases", ("class", "phrase", "sentences", "pairs"), tuple(rows), note)
 
 
 def _wording(code: str) -> dict[str, Sequence[str]]:

@@ -41,6 +41,8 @@ class Found(NamedTuple):
     second: str  # without its phrase
     label: str
     phrase: str  # that linked them
+    original_first: str  # with their phrases
+    original_second: str
 
 
 @dataclass(frozen=True)
@@ -155,12 +157,11 @@ def linked(first: str, second: str, rules: Rules) -> Found | None:
     label = rules.classes[match.group()] if match else ""
     if match is None or not label:
         return None
-    if not rules.anywhere:
-        first = _without_phrase(first, rules)
+    begins = first if rules.anywhere else _without_phrase(first, rules)
     rest = _without_phrase(second, rules)
-    if not rules.short_links and min(len(first), len(rest)) < rules.characters:
+    if not rules.short_links and min(len(begins), len(rest)) < rules.characters:
         return None
-    return Found(first, rest, label, match.group()) if rest else None
+    return Found(begins, rest, label, match.group(), first, second) if rest else None
 
 
 def _without_phrase(sentence: str, rules: Rules) -> str:

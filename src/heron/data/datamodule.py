@@ -291,6 +291,7 @@ def prepare_once(config: RunSettings) -> Prepared:
         [asdict(each) for each in sets],
         asdict(config.encoder),
         (config.also_test, config.head.input, config.head.classifier == "warm_start"),
+        TASKS[config.data.task].added_tokens(config),
         config.task.max_target_tokens,
         [(str(path), sha256_file(path)) for path in files],
         str(cache.absolute()),

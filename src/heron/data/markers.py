@@ -73,8 +73,14 @@ def with_markers(example: Example, config: DataConfig) -> str:
     return mark(example.text, example.spans, event_markers(config)).text
 
 
-def mark(plain: str, spans: Sequence[Span], markers: Markers) -> MarkedText:
-    """Put markers around event 1 and event 2 of `plain`; the inverse of `parse_marked`."""
+def mark(plain: str, spans: Sequence[Span], markers: Sequence[str]) -> MarkedText:
+    """Put markers around event 1 and event 2 of `plain`; the inverse of `parse_marked`.
+
+    Args:
+        plain: the text.
+        spans: of the events in it.
+        markers: in the order of `Markers`; equal ones cannot be parsed again.
+    """
     ends = [end for span in sorted(spans) for end in span]
     if len(spans) != 2 or not 0 <= ends[0] < ends[1] <= ends[2] < ends[3] <= len(plain):
         where = " and ".join(f"{start} to {end}" for start, end in spans)

@@ -144,6 +144,10 @@ class HeadConfig(Checked):
     # read each pair in both directions: in training both must give the label (inverted by
     # `data.inverse`), in evaluation their mean decides. Needs `input=window`.
     both_ways: bool = False
+    # of `marked`: what is written around the events, four strings (start and end of event 1, of
+    # event 2; equal ones are fine), `[]`: nothing; null: the markers of the data set. Without,
+    # `event_start` reads an event's first word piece, and `cls` cannot tell a text's pairs apart.
+    markers: list[str] | None = None
     # of `warm_start`: layers of the decoder; null: as many as the encoder
     decoder_layers: Count | None = None
     # `model/` folder of a run whose head to start from; null: random weights
@@ -155,6 +159,11 @@ class HeadConfig(Checked):
         """Check that the classifier has its layers."""
         if self.classifier == "mlp" and not self.hidden:
             yield "head.classifier=mlp needs head.hidden, for example head.hidden=[256]"
+        if self.markers and (len(self.markers) != 4 or not all(map(str.strip, self.markers))):
+            yield (
+                f"head.markers={self.markers}: name four strings (start and end of event 1, start "
+                "and end of event 2), [] for none, or null for those of the data set"
+            )
 
 
 @dataclass

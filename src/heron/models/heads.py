@@ -45,7 +45,7 @@ class Events(NamedTuple):
     # First and last word piece of event 1, then of event 2 (both inclusive, counted from the start
     # of the sequence).
     spans_R4: Tensor
-    markers_R2: Tensor  # the opening marker of each event; -1 in texts without markers
+    markers_R2: Tensor  # each event's opening marker; its first word piece where there is none
 
     @classmethod
     def of(cls, batch: Batch) -> Events:
@@ -61,6 +61,8 @@ def events_swapped(batch: Batch) -> Batch:
 
 def event_start(states_BLD: Tensor, batch: Batch) -> Tensor:
     """Take the states of both opening markers: pooled_RP with P = 2 D, event 1 first.
+
+    Without markers, those of the events' first word pieces.
 
     Source: TRC section 4, Event Start State (ESS).
     """

@@ -19,7 +19,7 @@ from heron.base.errors import ConfigError, DataError, HeronError, nearest
 from heron.base.tables import cell_text, is_missing, table_stem
 from heron.data.config import TRAIN, DataConfig
 from heron.data.examples import Example
-from heron.data.markers import event_markers, mark
+from heron.data.markers import with_markers
 from heron.dynamics.cartography import (
     NEVER_LEARNT,
     Groups,
@@ -369,9 +369,7 @@ def texts_of(examples: Sequence[Example | None], data: DataConfig) -> Texts:
     language = LANGUAGES.find(data.language)
 
     def shown(example: Example) -> str:
-        if len(example.spans) != 2:
-            return example.text
-        return mark(example.text, example.spans, event_markers(data)).text
+        return with_markers(example, data) if len(example.spans) == 2 else example.text
 
     return Texts(
         [None if example is None else shown(example) for example in examples],

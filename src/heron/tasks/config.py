@@ -340,6 +340,8 @@ class Config(Checked):
             value = attrgetter(key)(self)
             if str(value) == only if only else value != attrgetter(key)(default):
                 found.append(word)
+        if self.head.markers and self.head.input != "marked":
+            found.append("head.markers")
         return found
 
     def read_stages(self) -> list[StageConfig]:

@@ -86,6 +86,8 @@ def _has_same_input(encoder: Encoder, tokenizer: Any, config: Config) -> bool:
         return False
     if settings.global_attention == "none":  # Longformer's classes of transformers have it
         return False
+    if config.head.markers is not None:
+        return False  # other markers than in the text that a user writes
     if form != "pair":
         return form in ("marked", "premise", "hypothesis", "text")
     known = "token_type_ids" in tokenizer.model_input_names

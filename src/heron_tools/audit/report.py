@@ -18,7 +18,7 @@ from heron.base.files import write_file, write_json
 from heron.base.terminal import gather, output
 from heron.data.examples import Example
 from heron.data.findings import text_options
-from heron.data.markers import event_markers, mark
+from heron.data.markers import event_markers, with_markers
 from heron.languages import get_language
 from heron.reports.pages import cut_text, render
 from heron.results.shipped import Shipped
@@ -74,13 +74,12 @@ class Report:
 
     def rows(self, finding: Finding, limit: int) -> list[tuple[Row, list[str]]]:
         """List the first rows of a finding, with their texts; events have their markers."""
-        markers = event_markers(self.shipped.config)
         shown = []
         for row in finding.rows[:limit]:
             example = self.examples[row.place]
             texts = list(sides(example).values())
             if len(texts) == 1 and example.spans:
-                texts = [mark(example.text, example.spans, markers).text]
+                texts = [with_markers(example, self.shipped.config)]
             shown.append((row, texts))
         return shown
 

@@ -227,15 +227,14 @@ class HeronModel(PreTrainedModel):
         return [_sequence(encoding) for encoding in encoded.encodings]
 
     def _encode_events(self, text: str) -> dict[str, Any]:
-        markers = self.settings["markers"]
-        plain, events = _parse(text, markers)
+        plain, events = _parse(text, self.settings["markers"])
         openings: list[int] = []
         last = max(end for _, end in events)  # character that must not be cut
-        if self.settings["input"] == "marked":
-            plain, events, openings = _mark(plain, events, markers)
+        if written := self.settings["written_markers"]:
+            plain, events, openings = _mark(plain, events, written)
             last = max(
                 end + 1 + len(closing)
-                for (_, end), closing in zip(events, markers[1::2], strict=True)
+                for (_, end), closing in zip(events, written[1::2], strict=True)
             )
         limits = {"truncation": True, "max_length": self.settings["max_length"]}
         encoding = self.tokenizer([plain], return_offsets_mapping=True, **limits).encodings[0]
@@ -245,7 +244,7 @@ class HeronModel(PreTrainedModel):
             return [n for n, (a, b) in inside if a < end and b > start and b > a]
 
         found = [tokens(*event) for event in events]
-        opened = [tokens(start, start + 1) for start in openings] or [[0], [0]]
+        opened = [tokens(start, start + 1) for start in openings] or found
         reached = max(end for _, end in encoding.offsets)
         if not all(found + opened) or (encoding.overflowing and reached < last):
             raise ValueError(f"an event is not among the first {len(encoding.ids)} tokens: {text}")

@@ -91,6 +91,7 @@ def _settings(run: RunFolder, encoder: Encoder, head: nn.Module, config: Config)
         "distance": None if head.distance is None else list(head.distance.weight.shape),
         "markers": list(event_markers(data)),
         "global_attention": encoder.global_attention,
+        "written_markers": list(task_of(config).added_tokens(config)),
         **{name: getattr(config.encoder, name) for name in lengths},
         "case": data.normalize_case,
         "nfc": data.unicode.nfc,

@@ -98,6 +98,10 @@ def test_markers_are_tokens_in_the_marked_form_alone(chronicle_config):
         config = chronicle_config(f"head={head}")
         vocabulary = DataModule(config).tokenizer.get_vocab()
         assert all((marker in vocabulary) is known for marker in event_markers(config.data))
+    replaced = DataModule(chronicle_config("head=ess", "head.markers=['$','$','<b>','</b>']"))
+    vocabulary = replaced.tokenizer.get_vocab()
+    assert "<b>" in vocabulary
+    assert not any(marker in vocabulary for marker in event_markers(config.data))
 
 
 def test_the_tokenizer_from_scratch_has_seen_the_train_split_alone(data, config):

@@ -47,9 +47,13 @@ from heron.tasks.task import (
 )
 
 
-def added_tokens(config: Config) -> tuple[str, ...]:
-    """List the event markers if the head reads them."""
-    return event_markers(config.data) if config.head.input == "marked" else ()
+def written_markers(config: Config) -> tuple[str, ...]:
+    """List what is written around the events for the head; empty: nothing."""
+    if config.head.input != "marked":
+        return ()
+    if config.head.markers is not None:
+        return tuple(config.head.markers)
+    return event_markers(config.data)
 
 
 def relation_problems(config: Config) -> Iterator[str]:
@@ -111,8 +115,8 @@ TASK = ClassTask(
         data_problems=class_data_problems,
     ),
     features=features,
-    feature_options=lambda config, training: event_markers(config.data),
-    added_tokens=added_tokens,
+    feature_options=lambda config, training: written_markers(config),
+    added_tokens=written_markers,
     headline=relation_headline,
     scores=partial(ClassScores, usual_labels=RELATIONS),
     about=About(

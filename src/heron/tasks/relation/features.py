@@ -23,7 +23,7 @@ def relation_features(
 ) -> Features:
     """Tokenize a split of examples with two spans each.
 
-    The fast tokenizer knows the markers as single tokens when `options.input` is `marked`.
+    The fast tokenizer knows the markers in `options.own` as single tokens.
 
     Returns:
         The features, with the columns of `heron.models.heads.Events`. An example whose event or
@@ -59,10 +59,11 @@ def relation_features(
                 except LookupError:
                     refused[row] = _refusal(examples[row], where[1], options)
                     continue
-                places = (*located[0], *located[1], *(opened or (-1, -1)))
+                places = *located[0], *located[1]
+                starts_of_events = opened or [first for first, _ in located]
                 # Sequence; first and last token of each event; first token of each opening
-                # marker, or -1; example; whether the text was cut.
-                found.append((len(used), *places, row, where[1]))
+                # marker, or of each event; example; whether the text was cut.
+                found.append((len(used), *places, *starts_of_events, row, where[1]))
             if len(found) > before:  # a sequence without rows is left out
                 used.append(token_ids(encoding.ids))
     table = np.asarray(found, dtype=np.int64).reshape(-1, 9)
@@ -88,7 +89,7 @@ def _lay_out(
     example: Example, options: FeatureOptions
 ) -> tuple[str, tuple[Span, ...], tuple[Span, ...]]:
     """Return the text to tokenize for an example, and the spans of its events and markers."""
-    if options.input == "window":
+    if not options.own:
         return example.text, example.spans, ()
     marked = mark(example.text, example.spans, options.own)
     # One space separates a closing marker from its event.

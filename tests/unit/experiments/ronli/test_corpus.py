@@ -18,6 +18,7 @@ import pytest
 
 from heron.base.files import read_yaml
 from heron.base.registry import load
+from heron.base.tables import read_table
 from heron.cli import main
 from heron.languages import LANGUAGES, Language
 from heron.results import CLAIMS
@@ -191,6 +192,28 @@ def test_no_phrase_stays_and_no_article_or_sentence_is_in_two_splits(whole):
     assert max(Counter(title for title, _ in set(linked_)).values()) == 1
 
 
+def test_the_sentences_of_each_phrase_are_counted(dump, tmp_path):
+    splits = built(tmp_path, dump, "workers=1")
+    rows = read_table(tmp_path / "out/phrases.csv").rows
+    assert {(row["class"], row["phrase"]) for row in rows} == {
+        (label, phrase) for label, phrases in PHRASES.items() for phrase in phrases
+    }
+    labels = Counter(row["label"] for of_split in splits.values() for row in of_split)
+    for label in PHRASES:
+        counts = [(int(r["sentences"]), int(r["pairs"])) for r in rows if r["class"] == label]
+        assert sum(pairs for _, pairs in counts) == labels[label]
+        assert all(sentences >= pairs for sentences, pairs in counts)
+
+
+def test_phrases_are_kept_in_columns_of_the_same_rows(whole):
+    pattern = rules().pattern
+    for row in (row for rows in whole.values() for row in rows):
+        phrased = pattern.match(row["original2"])
+        assert bool(phrased) is (row["label"] in PHRASES)
+        assert row["original2"].endswith(row["sentence2"][1:])
+        assert row["original1"].endswith(row["sentence1"][1:])
+
+
 def test_every_class_is_in_every_split_in_about_its_share(whole):
     counts = {split: Counter(row["label"] for row in rows) for split, rows in whole.items()}
     assert set(counts["test"]) == {*PHRASES, "neutral"}
@@ -283,9 +306,10 @@ def test_as_many_neutral_pairs_are_found_as_are_wanted(neutral, tmp_path):
     plan = SimpleNamespace(seed=0, neutral=neutral)
     pairs = list(draw(plan, tmp_path, 100, seen, Counter()))
     assert len(pairs) >= 99
-    assert len({text for _, *both, _ in pairs for text in both}) == 2 * len(pairs)
-    for _, first, second, _ in pairs:
-        assert (first.split()[0] == second.split()[0]) is (neutral == "same_article")
+    assert len({text for pair in pairs for text in (pair.first, pair.second)}) == 2 * len(pairs)
+    for pair in pairs:
+        same = pair.first.split()[0] == pair.second.split()[0]
+        assert same is (neutral == "same_article")
 
 
 @pytest.mark.slow

@@ -116,3 +116,7 @@ def test_a_list_of_phrases_is_read_from_the_users_folder(tmp_path):
     path.write_text(json.dumps({"contrastive": ["a", "b", "a"], "entailment": [], "reasoning": []}))
     (table,) = fill("T7", tmp_path).tables
     assert table.rows == (("contrastive", "a"), ("contrastive", "b"))
+    counts = tmp_path / "phrases.csv"
+    counts.write_text("class,phrase,sentences,pairs\ncontrastive,a,7,5\nentailment,b,2,2\n")
+    (table,) = fill("T7", tmp_path, files=[counts]).tables
+    assert table.rows == (("contrastive", "a", 7), ("contrastive", "b", None))

@@ -159,6 +159,56 @@ def test_answers_become_labels_agreement_and_a_data_set(treebank, tmp_path, caps
     assert labels == {"BEFORE": 1, "VAGUE": 1, "EQUAL": 1}
 
 
+def collected(out, answers, axes):
+    """Collect one annotator's answers and axes of the treebank's pairs; returns labels by guid."""
+    words = [f"pairs={out}/pairs.csv", f"answers={answers}", f"axes={axes}", f"out={out}", "test=0"]
+    assert main(["build", "trc", "collect", *words]) == 0
+    return {row["guid"]: row["label"] for row in read_table(out / "train.csv", own=True).rows}
+
+
+def write_axes(out, **axes):
+    """Fill in the sheet of events as a person would: the axis of an event, and what it connects."""
+    sheet = read_table(out / "events.csv", own=True).rows
+    named = [axes.get(re.search(r"\[E1] (\w+)", row["text"])[1], ("", "")) for row in sheet]
+    columns = {"guid": [row["guid"] for row in sheet]}
+    columns |= {"axis": [axis for axis, _ in named], "connects": [other for _, other in named]}
+    write_table(out / "axes.csv", columns)
+    return out / "axes.csv"
+
+
+@pytest.mark.parametrize(
+    ("axes", "expected"),
+    [
+        ({}, ["BEFORE", "BEFORE", "BEFORE"]),
+        ({"gone": ("Hypothetical", "")}, ["VAGUE", "VAGUE", "BEFORE"]),
+        ({"gone": ("opinion", ""), "stopped": ("opinion  2", "")}, ["VAGUE", "VAGUE", "BEFORE"]),
+        ({"gone": ("opinion", ""), "stopped": ("opinion", "")}, ["VAGUE", "BEFORE", "BEFORE"]),
+        ({"gone": ("intention", "main")}, ["BEFORE", "BEFORE", "BEFORE"]),
+        ({"gone": ("main", "intention"), "stopped": ("intention", "")}, ["BEFORE"] * 3),
+    ],
+)
+def test_events_of_different_axes_are_vague_but_for_a_connecting_event(
+    axes, expected, treebank, tmp_path
+):
+    assert (
+        main(["build", "trc", "pairs", f"from={treebank}", "language=en", f"out={tmp_path}"]) == 0
+    )
+    guids = ["1.0.0", "1.1.1", "2.0.0"]
+    write_table(tmp_path / "anna.csv", {"guid": guids, "q1": ["yes"] * 3, "q2": ["no"] * 3})
+    found = collected(tmp_path, tmp_path / "anna.csv", write_axes(tmp_path, **axes))
+    assert [found[guid] for guid in guids] == expected
+
+
+def test_an_axis_that_is_none_is_named_with_its_line(treebank, tmp_path, capsys):
+    main(["build", "trc", "pairs", f"from={treebank}", "language=en", f"out={tmp_path}"])
+    write_table(tmp_path / "anna.csv", {"guid": ["1.0.0"], "q1": ["yes"], "q2": ["no"]})
+    words = [f"pairs={tmp_path}/pairs.csv", f"answers={tmp_path}/anna.csv", f"out={tmp_path}"]
+    axes = write_axes(tmp_path, gone=("mian", ""))
+    assert main(["build", "trc", "collect", *words, f"axes={axes}"]) == 2
+    assert "axes.csv:3: axis 'mian'" in capsys.readouterr().err
+    assert main(["build", "trc", "collect", *words, f"axes={axes},{axes}"]) == 2
+
+
 def test_collected_pairs_keep_their_language_guids_texts_and_windows(treebank, tmp_path):
     out = tmp_path / "out"
     assert main(["build", "trc", "pairs", f"from={treebank}", "language=ro", f"out={out}"]) == 0
@@ -186,6 +236,7 @@ def test_pairs_without_a_window_or_a_guid_of_their_own_are_named(treebank, tmp_p
     write_table(tmp_path / "anna.csv", {"guid": ["1.0.0"], "q1": ["yes"], "q2": ["no"]})
     words = [f"pairs={tmp_path}/pairs.csv", f"answers={tmp_path}/anna.csv", f"out={tmp_path}"]
     columns = {"guid": ["1.0.0", "1.1.1"], "document": [1, 1], "text": ["a", "b"]}
+    columns["language"] = ["en", "en"]
     write_table(tmp_path / "pairs.csv", {**columns, "window": ["", "first"]})
     assert main(["build", "trc", "collect", *words]) == 2
     said = capsys.readouterr().err
@@ -261,6 +312,7 @@ def answer_in_inception(folder, out, answers):
         cas = cassis.load_cas_from_xmi(path.read_bytes().decode(), typesystem=types)
         for pair in cas.select(PAIR):
             pair.q1, pair.q2 = answers.get(pair.guid, (None, None))
+            pair.Governor.axis = "opinion" if pair.guid == "1.0.0" else None
         (out / path.stem).mkdir(parents=True)
         with zipfile.ZipFile(out / path.stem / "anna.zip", "w") as packed:
             packed.writestr("anna.xmi", cas.to_xmi())
@@ -301,3 +353,6 @@ def test_inceptions_exports_are_answers_like_a_table(treebank, tmp_path, capsys)
         row["label"] for s in ("train", "test") for row in read_table(tmp_path / f"q/{s}.csv").rows
     ]
     assert found == ["BEFORE"] * len(rows)
+    anna = tmp_path / "anna"
+    found = collected(tmp_path / "p", anna, anna)
+    assert [guid for guid, label in found.items() if label == "VAGUE"] == ["1.0.0"]

@@ -39,6 +39,11 @@ HEADS = [
         )
         for how in ("mean_logits", "max_logits", "mean_states")
     ),
+    *(
+        ("data=chronicle", f"head={head}", f"head.markers=[{written}]")
+        for head in ("ess", "seq_cls", "emp")
+        for written in ("'$','$','#','#'", "")
+    ),
 ]
 
 

@@ -131,6 +131,16 @@ def test_a_substituted_model_is_marked_where_no_column_shows_it(make_run, model,
     assert (row.names, row.estimate.mark) == (("E", "E", "E", "ROUGE-1"), mark)
 
 
+def test_a_trained_run_stands_in_the_row_without_an_instruction_of_a_table_of_prompts(make_run):
+    hesum = read_yaml(ROOT / "experiments/hesum/published.yaml")
+    folder = make_run("0", (), {}, {"data.name": "hesum", "encoder.name": "mlong"})
+    (folder / "scores.json").write_text(json.dumps({"validation": {"rouge1": 0.1862}}))
+    rows, _ = compare_runs(hesum, hesum["tables"]["table8"], collect(folder.parent))
+    (row,) = [row for row in rows if row.estimate]
+    assert row.names == ("none (mLongT5)", "H", "H", "ROUGE-1")
+    assert row.published == row.estimate.value, "validation's, not the printed score of test"
+
+
 def test_other_word_vectors_are_marked_and_a_published_best_run_is_told_from_the_mean(make_run):
     settings = {"data.name": "ronli", "experiment": "cbow_svm"}
     settings |= {"baseline.name": "cbow_svm", "baseline.vectors": "train", "report": "ronli/table5"}

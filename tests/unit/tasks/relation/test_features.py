@@ -1,5 +1,7 @@
 """Characters become tokens exactly: every mention is found, and every cut mention is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,7 +20,7 @@ from heron.tasks.relation.features import relation_features
 HE = Markers(*HEBREW.event_markers)
 LABELS = ("BEFORE", "AFTER", "EQUAL", "VAGUE")
 MARKED = FeatureOptions("marked", max_length=128, label_order=LABELS, own=HE)
-WINDOW = FeatureOptions("window", max_length=128, label_order=LABELS, own=HE)
+WINDOW = FeatureOptions("window", max_length=128, label_order=LABELS, own=())
 
 
 def spans_of(features):
@@ -114,7 +116,7 @@ def test_window_form_finds_the_pieces_of_every_mention_and_no_others(tokenizer, 
     expected = [pieces_of(tokenizer, text, span) for span in spans]
     assert features.refused == []
     assert spans_of(features).tolist() == [[f(p) for p in expected for f in (min, max)]]
-    assert markers_of(features).tolist() == [[-1, -1]]
+    assert markers_of(features).tolist() == [[min(p) for p in expected]]
 
 
 @given(case=texts_with_spans())
@@ -126,6 +128,22 @@ def test_marked_form_finds_mentions_and_opening_markers(tokenizer, case):
     assert spans_of(features).tolist() == [[f(p) for p in expected for f in (min, max)]]
     ids = features.tokens_T[markers_of(features)[0]].tolist()
     assert tokenizer.convert_ids_to_tokens(ids) == [HE.start_1, HE.start_2]
+
+
+@pytest.mark.parametrize("written", [(), ("$", "$", "#", "#"), ("<a>", "</a>", "<b>", "</b>")])
+def test_other_markers_or_none_take_the_place_of_the_files_own(
+    written, tiny_encoder, session_cache
+):
+    encoder = EncoderConfig(name=str(tiny_encoder))
+    tokenizer = load_tokenizer(encoder, written, (), session_cache)
+    text, spans = "גשם ירד $ והם הלכו", (Span(14, 18), Span(4, 7))
+    features = relation_features([example(text, spans)], tokenizer, replace(MARKED, own=written))
+    opened = features.tokens_T[markers_of(features)[0]].tolist()
+    first, _, second, _ = written or (text[14:18], "", text[4:7], "")
+    wanted = [tokenizer(form, add_special_tokens=False).input_ids[0] for form in (first, second)]
+    assert opened == wanted
+    read = tokenizer.decode(features.tokens_T[1:-1]).split()
+    assert len(read) == len(text.split()) + len(written)
 
 
 def test_a_mention_ending_in_stripped_points_is_found(accent_stripper):
@@ -175,13 +193,11 @@ def test_both_forms_have_the_same_rows_with_the_same_labels(word_pieces):
 @given(case=texts_with_spans(), form=st.sampled_from(["marked", "window"]), data=st.data())
 def test_truncation_refuses_exactly_the_rows_it_cuts(word_pieces, case, form, data):
     text, spans = case
-    whole = relation_features(
-        [example(text, spans)], word_pieces, FeatureOptions(form, 128, LABELS, own=HE)
-    )
+    options = MARKED if form == "marked" else WINDOW
+    whole = relation_features([example(text, spans)], word_pieces, options)
     max_length = data.draw(st.integers(4, len(whole.tokens_T)))
-    short = relation_features(
-        [example(text, spans)], word_pieces, FeatureOptions(form, max_length, LABELS, own=HE)
-    )
+    options = replace(options, max_length=max_length)
+    short = relation_features([example(text, spans)], word_pieces, options)
     # The last position of a truncated sequence is [SEP]: content ends before it. In the marked
     # form a closing marker, one token, follows the last mention.
     last = spans_of(whole).max() + (form == "marked")
@@ -199,7 +215,7 @@ def test_truncation_refuses_exactly_the_rows_it_cuts(word_pieces, case, form, da
 def test_a_cut_row_leaves_the_other_pairs_of_its_window(word_pieces):
     rows = [example(TEXT, (PLACES[i], PLACES[j]), f"{i}-{j}") for i, j in [(4, 5), (0, 1), (0, 5)]]
     length = spans_of(relation_features(rows[1:2], word_pieces, WINDOW)).max() + 2
-    short = FeatureOptions("window", int(length), LABELS, own=HE)
+    short = replace(WINDOW, max_length=int(length))
     features = relation_features(rows, word_pieces, short)
     assert features.guids == ["0-1"]
     assert [problem.where for problem in features.refused] == ["4-5", "0-5"]
