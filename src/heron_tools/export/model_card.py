@@ -83,10 +83,7 @@ def write_card(run: RunFolder, plain: Plain, folder: Path, name: str) -> None:
 
 def usage_code(plain: Plain, place: str) -> str:
     """Write code that predicts as heron does, without heron, as a block of Markdown."""
-    from heron.tasks.summarization.seq2seq import generation_options
-
     config = plain.config
-    options = generation_options(config.task.generation)
     return render(
         "usage.md.j2",
         _TEMPLATES,
@@ -100,7 +97,6 @@ def usage_code(plain: Plain, place: str) -> str:
         input=config.head.input,
         longest=config.task.max_answer_tokens,
         decoding=config.task.decoding,
-        generation={name: repr(value) for name, value in options.items()},
         hub_name=task_of(config).about.hub_name,
         texts=[f'"a {name.replace("_pair", "")}"' for name in task_of(config).about.texts],
         read=_example(plain),
