@@ -23,6 +23,7 @@ from heron.reports.run import score_table
 from heron.results.collect import RunRecord, collect, headline_metrics
 from heron.results.shipped import data_of
 from heron.tasks.task import task_of
+from heron_tools.export.difference import Difference
 from heron_tools.export.plain import OWN_CLASS, Plain
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -30,8 +31,9 @@ _OWN_MACHINE = ("run.", "paths.", "launcher", "logger", "report=", "trainer.enab
 _FOLDERS = re.compile(r"(?<![\w.~-])[/~](?:[^\s,\]/=]*/)+")
 
 
-def write_card(run: RunFolder, plain: Plain, folder: Path, name: str) -> None:
+def write_card(run: RunFolder, plain: Plain, difference: Difference, folder: Path) -> None:
     """Write `README.md` and, if the run recorded dynamics, the data map's picture."""
+    name = folder.resolve().name
     place = name if folder.is_absolute() else str(folder)  # a card is published: no own folders
     (record,) = collect(run.path)
     data, _ = data_of(plain.config, TEST)  # with stages, the last stage's
@@ -70,6 +72,7 @@ def write_card(run: RunFolder, plain: Plain, folder: Path, name: str) -> None:
         started="random weights" if encoder == "scratch" else own,
         place=place,
         usage=usage_code(plain, place),
+        difference=difference,
         facts=facts,
         sizes=(status.get("data") or {}).get("splits", {}),
         scores=to_markdown(score_table(record)).replace("### ", "## ", 1),
