@@ -178,7 +178,7 @@ def load_tokenizer(
 def save_tokenizer(tokenizer: Any, folder: Path) -> None:
     """Save a fast tokenizer so that transformers 4.57 and 5 read texts with it alike.
 
-    `tokenizer.json` describes it completely. The class of an encoder would build parts of it anew;
+    `tokenizer.json` describes it completely. An encoder's own class would build parts of it itself;
     transformers 5 calls the class that does not `TokenizersBackend`, a name that 4.57 lacks.
     """
     tokenizer.save_pretrained(folder)

@@ -7,6 +7,7 @@ summaries, D hidden, V vocabulary.
 
 import copy
 import inspect
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -43,6 +44,12 @@ from heron.tasks.config import GenerationConfig as Generation
 from heron.tasks.summarization.features import TARGET
 
 _PAIR = "encoder-decoder"  # transformers' model type of two joined models
+# Special tokens of a decoder, and which of a tokenizer they are by default: the first it has.
+_SPECIAL = {
+    "decoder_start_token_id": ("cls", "bos", "pad"),
+    "eos_token_id": ("sep", "eos"),
+    "pad_token_id": ("pad",),
+}
 _DROPOUTS = ("dropout_rate", "dropout", "hidden_dropout_prob", "attention_probs_dropout_prob")
 
 
@@ -213,24 +220,22 @@ def _complete_special_tokens(model: Any, tokenizer: Any) -> None:
     parts = (*own, getattr(model.config, "decoder", None))
     for key, token in _special_tokens(tokenizer).items():
         tokens = [getattr(part, key, None) for part in parts]
-        first = next((known for known in [*tokens, token] if known is not None), None)
         for part in own:
             if getattr(part, key, None) is None:
-                setattr(part, key, first)
+                setattr(part, key, _first([*tokens, token]))
 
 
 def _special_tokens(tokenizer: Any) -> dict[str, int | None]:
     """Choose start, end and padding of summaries among the tokens of an encoder's tokenizer."""
-
-    def first(*names: str) -> int | None:
+    chosen: dict[str, int | None] = {}
+    for key, names in _SPECIAL.items():
         tokens = [getattr(tokenizer, f"{name}_token_id", None) for name in names]
-        return next((token for token in tokens if token is not None), None)
+        chosen[key] = _first(tokens)
+    return chosen
 
-    return {
-        "decoder_start_token_id": first("cls", "bos", "pad"),
-        "eos_token_id": first("sep", "eos"),
-        "pad_token_id": first("pad"),
-    }
+
+def _first(tokens: Sequence[int | None]) -> int | None:
+    return next((token for token in tokens if token is not None), None)
 
 
 def _decoder(encoder: PreTrainedModel, config: Config) -> PreTrainedModel:

@@ -143,8 +143,10 @@ def test_a_full_disk_is_one_line_that_names_the_folder(unmapped, tmp_path, monke
     out = tmp_path / "out"
     assert heron("export", f"run={unmapped}", f"out={out}") == 2
     error = capfd.readouterr().err
-    assert error.startswith("heron export:") and error.count("\n") == 1
-    assert f"out={out}" in error and "No space left" in error
+    assert error.startswith("heron export:")
+    assert error.count("\n") == 1
+    assert f"out={out}" in error
+    assert "No space left" in error
     assert not [path for path in tmp_path.iterdir() if "out" in path.name]
 
 
