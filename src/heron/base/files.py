@@ -34,6 +34,7 @@ _HALF = re.compile(
 _DEEPEST = 100  # levels of YAML: libyaml crashes somewhere beyond 10,000
 _TOP_LEVEL = re.compile(r"^(?=\w)", re.M)  # where a key of the top level begins
 _DOCUMENT = re.compile(r"^(?:---|\.\.\.|%)", re.M)  # where one of several documents begins
+_SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")  # how Rust shows an errno
 # Hydra's numbers: `1e-5` is a number, not text.
 _EXPONENT = re.compile(r"[-+]?[0-9][0-9_]*(\.[0-9_]*)?[eE][-+]?[0-9]+$")
 
@@ -84,6 +85,19 @@ def _name(error: BaseException, path: Path) -> None:
         error.filename = str(path)
 
 
+@contextmanager
+def system_errors(path: Path) -> Iterator[None]:
+    """Raise an OSError of `path` where a library in Rust wraps one (a full disk) in its own."""
+    try:
+        yield
+    except Exception as error:
+        wrapped = _SYSTEM_ERROR.search(str(error))
+        if wrapped is None or isinstance(error, OSError):
+            raise
+        number = int(wrapped[1])
+        raise OSError(number, os.strerror(number), str(path)) from error
+
+
 def remove_half_written(paths: Iterable[Path]) -> None:
     """Remove those files and folders that killed processes of this machine left half-written."""
     own = re.compile(rf"\..+\.{re.escape(socket.gethostname())}-(\d+)\.\w{{8}}")
@@ -121,6 +135,8 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
         os.replace(temporary, folder)
     except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
+        if isinstance(error, OSError) and str(error.filename).startswith(str(temporary)):
+            error.filename = None  # the folder that the user has named instead
         _name(error, folder)
         raise
 

@@ -11,10 +11,11 @@ from typing import NamedTuple
 from heron.base.files import parse_yaml
 
 # The search for answers (the threshold of "no answer" stays the one that training tuned), further
-# scores, and the tokens of a batch, which decide how much memory is taken.
+# scores, the tokens of a batch, which decide how much memory is taken, and the precision, which
+# changes the last digits of probabilities.
 SETTINGS = (
     *("task.max_answer_tokens", "task.decoding", "task.metrics", "encoder.stride"),
-    "batching.tokens",
+    *("batching.tokens", "trainer.precision"),
 )
 # Whether code that comes with a run's weights may run.
 RUN_CODE = "encoder.trust_remote_code"

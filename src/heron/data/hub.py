@@ -12,7 +12,15 @@ from typing import Any, Protocol
 from huggingface_hub import try_to_load_from_cache
 
 from heron.base.errors import ConfigError
-from heron.base.files import SEAL, damaged_files, fingerprint, sha256_file, stored_folder
+from heron.base.files import (
+    SEAL,
+    damaged_files,
+    fingerprint,
+    read_json,
+    sha256_file,
+    stored_folder,
+    write_json,
+)
 
 
 class Pretrained(Protocol):
@@ -167,6 +175,22 @@ def load_tokenizer(
     return tokenizer
 
 
+def save_tokenizer(tokenizer: Any, folder: Path) -> None:
+    """Save a fast tokenizer so that transformers 4.57 and 5 read texts with it alike.
+
+    `tokenizer.json` describes it completely. An encoder's own class would build parts of it itself;
+    transformers 5 calls the class that does not `TokenizersBackend`, a name that 4.57 lacks.
+    """
+    tokenizer.save_pretrained(folder)
+    path = folder / "tokenizer_config.json"
+    settings = read_json(path)
+    settings["tokenizer_class"] = "PreTrainedTokenizerFast"
+    settings["model_input_names"] = tokenizer.model_input_names  # their defaults differ
+    if "extra_special_tokens" in settings:  # 4.57 reads a list under the older name alone
+        settings["additional_special_tokens"] = settings.pop("extra_special_tokens")
+    write_json(path, settings)
+
+
 def _trained(texts: list[str], vocabulary: int, cache: Path) -> Any:
     """Train a WordPiece tokenizer, or load it from the cache."""
     from transformers import PreTrainedTokenizerFast  # start-up time
@@ -181,7 +205,7 @@ def _trained(texts: list[str], vocabulary: int, cache: Path) -> Any:
             mask_token="[MASK]",
             model_input_names=["input_ids", "attention_mask"],
         )
-        tokenizer.save_pretrained(folder)
+        save_tokenizer(tokenizer, folder)
 
     key = fingerprint("wordpiece-3", vocabulary, texts)[:32]
     folder = stored_folder(cache / "tokenizers" / key, train)

@@ -106,6 +106,7 @@ class TaskConfig:
     metrics: list[Annotated[str, OneOf(registry=METRICS)]] = field(default_factory=list)
 
 
+PRECISIONS = OneOf("auto", "bf16-mixed", "32-true", "16-mixed")
 # What a baseline ignores, see `Rules.ignores`.
 _TRAINING = (
     *("stages", "curriculum.name", "optim.soft.columns", "optim.soft.predictions"),
@@ -167,7 +168,7 @@ class TrainerConfig(Checked):
     # (`16-mixed` on one without bf16) and on processors whose bf16 products are known to be faster
     # (AMX; AMD with avx512_bf16), else `32-true`. A run's config.yaml has what was chosen, and the
     # run keeps it.
-    precision: Annotated[str, OneOf("auto", "bf16-mixed", "32-true", "16-mixed")] = "auto"
+    precision: Annotated[str, PRECISIONS] = "auto"
     # minutes between checkpoints; every epoch ends with one, too
     checkpoint_minutes: float = 5.0
     checkpoint_steps: Count | None = None  # the same in optimizer steps; null: by time only

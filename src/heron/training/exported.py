@@ -27,10 +27,10 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from heron.base.errors import ConfigError
-from heron.base.files import SEAL, damaged_files, seal, write_json
+from heron.base.files import SEAL, damaged_files, read_json, seal, system_errors, write_json
 from heron.base.run_folder import HEAD, RunFolder, read_record
 from heron.base.terminal import say
-from heron.data.hub import identity
+from heron.data.hub import identity, save_tokenizer
 from heron.models.config import EncoderConfig
 from heron.models.encoder import Encoder
 from heron.tasks.config import Config
@@ -56,15 +56,17 @@ def export(
     Without an encoder, the run names the pretrained one that was frozen instead of copying it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if encoder is None:
-        pointer = {"name": config.encoder.name, "files": identity(config.encoder)}
-        write_json(folder / POINTER, pointer)
-    else:
-        in_task = task_of(config).model().in_transformers
-        _save_model(folder, encoder, known or in_task(head, encoder, tokenizer, config))
-        tokenizer.save_pretrained(folder)
-    save_file({k: v.contiguous() for k, v in head.state_dict().items()}, folder / HEAD)
-    seal(folder)
+    with system_errors(folder):
+        if encoder is None:
+            pointer = {"name": config.encoder.name, "files": identity(config.encoder)}
+            write_json(folder / POINTER, pointer)
+        else:
+            in_task = task_of(config).model().in_transformers
+            _save_model(folder, encoder, known or in_task(head, encoder, tokenizer, config))
+            _add_older_names(folder / "config.json")
+            save_tokenizer(tokenizer, folder)
+        save_file({k: v.contiguous() for k, v in head.state_dict().items()}, folder / HEAD)
+        seal(folder)
 
 
 def _save_model(folder: Path, encoder: Encoder, known: HeadWeights | None) -> None:
@@ -85,6 +87,24 @@ def _save_model(folder: Path, encoder: Encoder, known: HeadWeights | None) -> No
 def _name_classes(settings: Any, labels: Sequence[str]) -> None:
     settings.id2label = dict(enumerate(labels))
     settings.label2id = {label: index for index, label in enumerate(labels)}
+
+
+def _add_older_names(path: Path) -> None:
+    """Add transformers 4's names of rotary positions, without which 4 reads its defaults."""
+    settings = read_json(path)
+    parts = [settings, *(settings.get(name, {}) for name in ("encoder", "decoder"))]
+    for part in parts:
+        rotary = part.get("rope_parameters") or {}
+        if "rope_theta" in rotary:
+            part["rope_theta"] = rotary["rope_theta"]
+            if rotary["rope_type"] != "default":
+                part["rope_scaling"] = rotary
+        elif part.get("model_type") == "modernbert":
+            part["global_rope_theta"] = rotary["full_attention"]["rope_theta"]
+            part["local_rope_theta"] = rotary["sliding_attention"]["rope_theta"]
+            layers = [*part["layer_types"], "full_attention"]
+            part["global_attn_every_n_layers"] = layers.index("full_attention", 1)
+    write_json(path, settings)
 
 
 def load_exported(folder: RunFolder, run_code: bool = False) -> tuple[Config, Encoder, nn.Module]:

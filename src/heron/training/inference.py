@@ -25,7 +25,7 @@ from heron.data.overrides import override
 from heron.data.readers import load
 from heron.languages import get_language
 from heron.models.encoder import untrained_model
-from heron.models.precision import recorded_precision
+from heron.models.precision import precision, recorded_precision
 from heron.tasks import BASELINES
 from heron.tasks.base import Baseline, TaskModule
 from heron.tasks.config import Config, read
@@ -156,13 +156,15 @@ def inference_module(config: Config, encoder: Any, head: Any) -> TaskModule:
 def predict_each(systems: Sequence[Trained], examples: Sequence[Example]) -> list[Predicted]:
     """Predict with each of several copies of one system, which differ in their settings.
 
-    Texts are tokenized and encoded once for all systems that read the same windows; these systems
-    share their logits. Baselines, and systems that write texts, share nothing.
+    Texts are tokenized and encoded once for all systems that read the same windows in the same
+    precision; these systems share their logits. Baselines, and systems that write texts, share
+    nothing.
     """
     alike: dict[Any, list[int]] = {}
     for place, system in enumerate(systems):
         shares = system.tokenizer is not None and not task_of(system.config).about.writes
-        key = feature_options(system.config) if shares else place
+        options = feature_options(system.config), precision(system.config)
+        key = options if shares else place
         alike.setdefault(key, []).append(place)
     found: dict[int, Predicted] = {}
     for places in alike.values():

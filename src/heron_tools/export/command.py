@@ -1,8 +1,9 @@
 """`heron export`: a run as a Hugging Face folder with a model card."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
 from heron.base.cells import Table
 from heron.base.errors import ConfigError
@@ -10,6 +11,7 @@ from heron.base.files import atomic_folder
 from heron.base.run_folder import open_run
 from heron.base.terminal import print_lines, print_tables
 from heron.config.parsing import parse_options
+from heron.tasks.config import PRECISIONS
 
 
 @dataclass
@@ -18,6 +20,10 @@ class ExportOptions:
 
     run: Path  # a finished run folder
     out: Path  # a new folder
+    # of heron's predictions, which the model card compares with the folder's; default: the run's
+    precision: Annotated[str | None, PRECISIONS] = field(
+        default=None, metadata={"option": "trainer.precision"}
+    )
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -27,15 +33,22 @@ def run(arguments: Sequence[str]) -> int:
     if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
         raise ConfigError(f"out={options.out} is not empty: name a new folder, or remove it")
     # start-up time: options are checked before torch loads
+    from heron_tools.export.difference import measure
     from heron_tools.export.model_card import write_card
     from heron_tools.export.plain import write_plain
 
     with atomic_folder(options.out) as target:
         plain = write_plain(folder, target)
-    write_card(folder, plain, options.out, options.out.resolve().name)
+        difference = measure(folder, plain, target, options.precision)
+    write_card(folder, plain, difference, options.out)
     written = [(path.stat().st_size, path) for path in sorted(options.out.iterdir())]
     table = Table("files", ("bytes", "path"), tuple((size, str(path)) for size, path in written))
     print_tables([table])
     print_lines(files=[path for _, path in written])
+    if difference.largest is not None:
+        print_lines(
+            f"largest difference to heron's class probabilities, in {difference.precision}: "
+            f"{difference.largest:.2g} ({difference.rows} {difference.split} rows)"
+        )
     print_lines(f"loads as {plain.loads_as}; {options.out / 'README.md'} has the code")
     return 0

@@ -23,6 +23,7 @@ from heron.reports.run import score_table
 from heron.results.collect import RunRecord, collect, headline_metrics
 from heron.results.shipped import data_of
 from heron.tasks.task import task_of
+from heron_tools.export.difference import Difference
 from heron_tools.export.plain import OWN_CLASS, Plain
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -30,8 +31,9 @@ _OWN_MACHINE = ("run.", "paths.", "launcher", "logger", "report=", "trainer.enab
 _FOLDERS = re.compile(r"(?<![\w.~-])[/~](?:[^\s,\]/=]*/)+")
 
 
-def write_card(run: RunFolder, plain: Plain, folder: Path, name: str) -> None:
+def write_card(run: RunFolder, plain: Plain, difference: Difference, folder: Path) -> None:
     """Write `README.md` and, if the run recorded dynamics, the data map's picture."""
+    name = folder.resolve().name
     place = name if folder.is_absolute() else str(folder)  # a card is published: no own folders
     (record,) = collect(run.path)
     data, _ = data_of(plain.config, TEST)  # with stages, the last stage's
@@ -70,6 +72,7 @@ def write_card(run: RunFolder, plain: Plain, folder: Path, name: str) -> None:
         started="random weights" if encoder == "scratch" else own,
         place=place,
         usage=usage_code(plain, place),
+        difference=difference,
         facts=facts,
         sizes=(status.get("data") or {}).get("splits", {}),
         scores=to_markdown(score_table(record)).replace("### ", "## ", 1),
@@ -83,10 +86,7 @@ def write_card(run: RunFolder, plain: Plain, folder: Path, name: str) -> None:
 
 def usage_code(plain: Plain, place: str) -> str:
     """Write code that predicts as heron does, without heron, as a block of Markdown."""
-    from heron.tasks.summarization.seq2seq import generation_options
-
     config = plain.config
-    options = generation_options(config.task.generation)
     return render(
         "usage.md.j2",
         _TEMPLATES,
@@ -100,7 +100,6 @@ def usage_code(plain: Plain, place: str) -> str:
         input=config.head.input,
         longest=config.task.max_answer_tokens,
         decoding=config.task.decoding,
-        generation={name: repr(value) for name, value in options.items()},
         hub_name=task_of(config).about.hub_name,
         texts=[f'"a {name.replace("_pair", "")}"' for name in task_of(config).about.texts],
         read=_example(plain),

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from heron.base.files import read_json
 from heron.base.tables import write_table
 from heron.data.datamodule import DataModule
 from heron.training.trainer import predict_split as real_predict_split
@@ -210,3 +211,20 @@ def test_one_pair_is_labelled_on_the_command_line(pair_run, capsys):
     assert capsys.readouterr().out.splitlines()[0] == "neutral"
     assert heron("predict", *words) == 2
     assert "missing option text_pair=" in capsys.readouterr().err
+
+
+def test_a_run_predicts_and_is_scored_in_the_precision_asked_for(tmp_path):
+    run = train(tmp_path, "head=ess", "trainer.max_epochs=1", "trainer.precision=32-true")
+    rows = pq.read_table(run.predictions("test")).to_pylist()
+    path = write_texts(tmp_path / "rows.csv", [str(row["text"]) for row in rows])
+    own_RC = probabilities(rows)
+    for precision, difference in (("32-true", 0), ("bf16-mixed", 1e-2)):
+        out, word = tmp_path / f"{precision}.csv", f"trainer.precision={precision}"
+        assert heron("predict", f"run={run.path}", f"input={path}", f"out={out}", word) == 0
+        half_RC = probabilities(read_csv(out))
+        np.testing.assert_allclose(half_RC, own_RC, atol=difference + 1e-6)
+    assert np.abs(half_RC - own_RC).max() > 1e-5
+    out, both = tmp_path / "scores.json", "trainer.precision=32-true,bf16-mixed"
+    assert heron("evaluate", f"run={run.path}", "split=validation", both, f"out={out}") == 0
+    full, half = (scores["validation"] for scores in read_json(out).values())
+    assert 0 < abs(full["brier"] - half["brier"]) < 1e-2  # one's logits are not the other's

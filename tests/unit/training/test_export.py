@@ -10,6 +10,7 @@ from transformers import (
     pipeline,
 )
 
+from heron.base.files import read_json
 from heron.models.encoder import segments
 from heron.tasks.qa.features import Answers
 from heron.tasks.task import task_of
@@ -18,6 +19,7 @@ from heron.training.exported import load_exported
 from heron_tools.export.model_card import usage_code
 from heron_tools.export.plain import Plain
 from small_exports import Exported
+from tiny_models import save_model, tokenizer_of
 
 
 @pytest.fixture(params=["scratch", "pretrained", "fewer layers", "window", "classifier"])
@@ -53,6 +55,53 @@ def test_plain_transformers_tokenizes_the_same(exported):
     assert tokenizer.model_max_length == exported.tokenizer.model_max_length
     for text in [*exported.texts, "[א1] אב [/א1] [א2] Țară [/א2]"]:
         assert tokenizer(text)["input_ids"] == exported.tokenizer(text)["input_ids"]
+
+
+FULL = {"rope_type": "default", "rope_theta": 5e4}
+LOCAL = {"rope_type": "default", "rope_theta": 3e4}
+LINEAR = {"rope_type": "linear", "rope_theta": 5e5, "factor": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("kind", "own", "older"),
+    [
+        (
+            "llama",
+            {"num_key_value_heads": 1, "rope_parameters": LINEAR},
+            {"rope_theta": 5e5, "rope_scaling": LINEAR},
+        ),
+        (
+            "modernbert",
+            {
+                "num_hidden_layers": 4,
+                "global_attn_every_n_layers": 2,
+                "rope_parameters": {"full_attention": FULL, "sliding_attention": LOCAL},
+                **dict.fromkeys(("cls_token_id", "bos_token_id"), 2),
+                **dict.fromkeys(("sep_token_id", "eos_token_id"), 3),
+            },
+            {"global_rope_theta": 5e4, "local_rope_theta": 3e4, "global_attn_every_n_layers": 2},
+        ),
+    ],
+)
+def test_saved_files_have_the_names_that_transformers_4_reads(
+    kind, own, older, tiny_encoder, chronicle_config, tmp_path
+):
+    tokenizer = tokenizer_of(tiny_encoder)
+    tokenizer.add_special_tokens({"extra_special_tokens": ["<extra>"]})
+    encoder = save_model(kind, tokenizer, tmp_path / kind, **own)
+    words = ("data=chronicle_nli", "head=last_token", "encoder.max_length=200")
+    run = Exported(chronicle_config(*words, f"encoder={encoder}"), tmp_path / "run")
+    saved = read_json(run.folder.model / "config.json")
+    assert {name: saved.get(name) for name in older} == older
+    settings = read_json(run.folder.model / "tokenizer_config.json")
+    assert settings["tokenizer_class"] == "PreTrainedTokenizerFast"
+    assert settings["additional_special_tokens"] == ["<extra>"]
+    assert "extra_special_tokens" not in settings
+    with torch.no_grad():  # the older names change nothing here
+        batch, plain = run.batch, AutoModel.from_pretrained(run.folder.model).eval()
+        states_BLD = plain(batch.tokens_BL, batch.mask_BL).last_hidden_state
+    real, wanted_BLD = batch.mask_BL.bool(), run.encoder(batch)
+    torch.testing.assert_close(states_BLD[real], wanted_BLD[real])
 
 
 def test_heron_gives_the_same_logits(exported):

@@ -7,6 +7,7 @@ summaries, D hidden, V vocabulary.
 
 import copy
 import inspect
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -43,6 +44,12 @@ from heron.tasks.config import GenerationConfig as Generation
 from heron.tasks.summarization.features import TARGET
 
 _PAIR = "encoder-decoder"  # transformers' model type of two joined models
+# Special tokens of a decoder, and which of a tokenizer they are by default: the first it has.
+_SPECIAL = {
+    "decoder_start_token_id": ("cls", "bos", "pad"),
+    "eos_token_id": ("sep", "eos"),
+    "pad_token_id": ("pad",),
+}
 _DROPOUTS = ("dropout_rate", "dropout", "hidden_dropout_prob", "attention_probs_dropout_prob")
 
 
@@ -134,13 +141,19 @@ def generation_settings(model: Any, generation: Generation) -> GenerationConfig:
 def generation_options(generation: Generation) -> dict[str, Any]:
     """Name heron's settings as `generate` does; they replace the model's length limits."""
     given = asdict(generation) | {"min_new_tokens": generation.min_new_tokens or None}
+    if generation.num_beams == 1:
+        given["length_penalty"] = 1.0  # without effect; transformers saves no other value
     own = {"do_sample": False, "early_stopping": False, "max_length": None, "min_length": 0}
     return given | own
 
 
 def build_seq2seq(config: Config, tokenizer: Any = None) -> Seq2Seq:
-    """Load encoder and decoder of a run; without a tokenizer, as a finished run exported them."""
-    model = load_seq2seq(config, tokenizer)
+    """Load encoder and decoder of a run; without a tokenizer, as a finished run exported them.
+
+    The model's own generation settings, which are exported with it, become those of the run.
+    """
+    model: Any = load_seq2seq(config, tokenizer)
+    model.generation_config = generation_settings(model, config.task.generation)
     if tokenizer is None:
         return Seq2Seq(model, global_attention=config.encoder.global_attention)
     if "t5" in model.config.model_type and precision(config) == "16-mixed":
@@ -170,7 +183,7 @@ def load_seq2seq(config: Config, tokenizer: Any = None) -> PreTrainedModel:
             f"encoder.name={encoder.name}: a {settings.model_type} model has a decoder of "
             "its own: set head=seq2seq"
         )
-    return _from_pretrained(encoder, settings, 0 if tokenizer is None else len(tokenizer))
+    return _from_pretrained(encoder, settings, tokenizer)
 
 
 def warm_start(config: Config, tokenizer: Any) -> PreTrainedModel:
@@ -192,16 +205,37 @@ def warm_start(config: Config, tokenizer: Any) -> PreTrainedModel:
         )
     _adapt(decoder, config.encoder)
     model = EncoderDecoderModel(encoder=encoder, decoder=decoder)
-    start = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
-    end = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
-    special = {
-        "decoder_start_token_id": tokenizer.pad_token_id if start is None else start,
-        "eos_token_id": end,
-        "pad_token_id": tokenizer.pad_token_id,
-    }
-    model.config.update(special)
-    model.generation_config = GenerationConfig(**special)
+    model.generation_config = GenerationConfig()  # without the decoder's own tokens
+    model.config.update(_special_tokens(tokenizer))
+    _complete_special_tokens(model, tokenizer)
     return model
+
+
+def _complete_special_tokens(model: Any, tokenizer: Any) -> None:
+    """Name start, end and padding of summaries in both configurations: of training, of `generate`.
+
+    Where one lacks a token, it takes the other's, or else the decoder's or the tokenizer's.
+    """
+    own = (model.config, model.generation_config)
+    parts = (*own, getattr(model.config, "decoder", None))
+    for key, token in _special_tokens(tokenizer).items():
+        tokens = [getattr(part, key, None) for part in parts]
+        for part in own:
+            if getattr(part, key, None) is None:
+                setattr(part, key, _first([*tokens, token]))
+
+
+def _special_tokens(tokenizer: Any) -> dict[str, int | None]:
+    """Choose start, end and padding of summaries among the tokens of an encoder's tokenizer."""
+    chosen: dict[str, int | None] = {}
+    for key, names in _SPECIAL.items():
+        tokens = [getattr(tokenizer, f"{name}_token_id", None) for name in names]
+        chosen[key] = _first(tokens)
+    return chosen
+
+
+def _first(tokens: Sequence[int | None]) -> int | None:
+    return next((token for token in tokens if token is not None), None)
 
 
 def _decoder(encoder: PreTrainedModel, config: Config) -> PreTrainedModel:
@@ -256,7 +290,7 @@ def _bert_decoder(
 
 
 def _from_pretrained(
-    config: EncoderConfig, settings: PretrainedConfig, vocabulary: int
+    config: EncoderConfig, settings: PretrainedConfig, tokenizer: Any
 ) -> PreTrainedModel:
     if config.dropout is not None:
         for part in (settings, *(getattr(settings, name, None) for name in ("encoder", "decoder"))):
@@ -278,8 +312,9 @@ def _from_pretrained(
         parts = [model.encoder, model.decoder]
         if getattr(model.encoder, "pooler", None) is not None:
             model.encoder.pooler = None  # drawn at random on loading; nothing reads it
-    elif len(model.get_input_embeddings().weight) < vocabulary:
-        model.resize_token_embeddings(vocabulary)
+    elif tokenizer is not None and len(model.get_input_embeddings().weight) < len(tokenizer):
+        model.resize_token_embeddings(len(tokenizer))
+    _complete_special_tokens(model, tokenizer)
     check_encoder(config, model.get_encoder())
     for part in parts:
         _adapt(part, config)

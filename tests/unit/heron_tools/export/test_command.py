@@ -1,15 +1,23 @@
 """`heron export`: a folder whose card has code that predicts as heron does."""
 
+import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from huggingface_hub import ModelCard
+from safetensors import SafetensorError
 
+from heron.base.errors import DataError
 from heron.base.files import damaged_files, read_json, write_json
+from heron.base.run_folder import RunFolder
+from heron.data.markers import with_markers
 from heron.results.collect import RunRecord
+from heron.training.inference import open_trained, read_splits
 from heron_tools.export.model_card import hub_id, without_folders
 from small_baselines import train as train_baseline
+from small_exports import run_card
 from small_runs import heron, train
 
 
@@ -95,6 +103,51 @@ def test_the_card_can_be_edited_and_heron_still_trusts_the_weights(exported, tmp
     card = edited / "README.md"
     card.write_text(card.read_text(encoding="utf-8") + "license: mit", encoding="utf-8")
     assert damaged_files(edited) == []
+
+
+@pytest.mark.parametrize("precision", ["32-true", "bf16-mixed"])
+def test_the_card_states_the_difference_that_is_there(precision, unmapped, tmp_path):
+    out, word = tmp_path / "out", f"trainer.precision={precision}"
+    assert heron("export", f"run={unmapped}", f"out={out}", word) == 0
+    trained = open_trained(RunFolder(unmapped), settings={"trainer.precision": precision})
+    predictions, _ = trained.predict(read_splits(trained)["test"][:32])
+    texts = [with_markers(example, trained.config.data) for example in predictions.examples]
+    difference = 0.0
+    for text, heron_C in zip(texts, predictions.probabilities_RC, strict=True):
+        plain = {row["label"]: row["score"] for row in run_card(out, text=text)[0]}
+        plain_C = [plain[label] for label in trained.config.data.label_order]
+        difference = max(difference, float(np.abs(heron_C - plain_C).max()))
+    card = (out / "README.md").read_text(encoding="utf-8")
+    (stated,) = re.findall(rf"computed in {precision}\D* by (\S+) at most .*32 test rows", card)
+    assert float(stated) == pytest.approx(difference, rel=0.1, abs=1e-7)
+    assert (difference < 1e-5) == (precision == "32-true")
+
+
+def test_a_difference_that_cannot_be_measured_is_not_stated(unmapped, tmp_path, monkeypatch):
+    def absent(trained):
+        raise DataError("train.csv", "no such file")
+
+    monkeypatch.setattr("heron_tools.export.difference.read_splits", absent)
+    assert heron("export", f"run={unmapped}", f"out={tmp_path / 'out'}") == 0
+    usage = (tmp_path / "out" / "README.md").read_text(encoding="utf-8").split("## Data and")[0]
+    assert not re.search(r"\de-\d|\d rows", usage)
+
+
+def test_a_full_disk_is_one_line_that_names_the_folder(unmapped, tmp_path, monkeypatch, capfd):
+    def fill(*_):
+        raise SafetensorError(
+            "Error while serializing: I/O error: No space left on device (os error 28)"
+        )
+
+    monkeypatch.setattr("heron.training.exported.save_file", fill)
+    out = tmp_path / "out"
+    assert heron("export", f"run={unmapped}", f"out={out}") == 2
+    error = capfd.readouterr().err
+    assert error.startswith("heron export:")
+    assert error.count("\n") == 1
+    assert f"out={out}" in error
+    assert "No space left" in error
+    assert not [path for path in tmp_path.iterdir() if "out" in path.name]
 
 
 def test_a_baseline_is_refused(tmp_path, capsys):

@@ -9,6 +9,8 @@ import torch
 from transformers import (
     AutoModelForSeq2SeqLM,
     AutoTokenizer,
+    EncoderDecoderModel,
+    GenerationConfig,
     LEDConfig,
     LEDForConditionalGeneration,
     LongT5Config,
@@ -22,6 +24,7 @@ from heron.base.run_folder import RunFolder
 from heron.data.collate import Batch
 from heron.models.encoder import Encoder
 from heron.models.optim import build_optimizer
+from heron.tasks.config import GenerationConfig as Generation
 from heron.tasks.summarization.seq2seq import Seq2Seq, build_seq2seq, load_seq2seq
 from heron.training.exported import export, load_exported
 from heron.training.inference import inference_module
@@ -110,19 +113,32 @@ def tokenizer_of(folder):
     return AutoTokenizer.from_pretrained(folder)
 
 
-@pytest.mark.parametrize("kind", quick(["led", "t5"]))
-def test_a_model_cards_code_writes_what_the_run_does(kind, tiny_seq2seq, config_of):
-    folder = tiny_seq2seq(kind)
-    config, tokenizer = config_of(folder, "seq2seq"), tokenizer_of(folder)
-    encoder = Seq2Seq(load_seq2seq(config, tokenizer)).eval()
+def built(kind, tiny_encoder, tiny_seq2seq, config_of):
+    """Build a model of a kind; returns it with its configuration and tokenizer."""
+    warm = kind == "warm_start"
+    folder = tiny_encoder if warm else tiny_seq2seq(kind)
+    config = config_of(folder, kind if warm else "seq2seq")
+    return build_encoder(config, tokenizer_of(folder)).eval(), config, tokenizer_of(folder)
+
+
+@pytest.mark.parametrize("beams", [1, 3])
+@pytest.mark.parametrize("kind", quick(["led", "warm_start", "t5"], 2))
+def test_plain_generate_and_the_cards_code_write_an_exported_run_s_texts(
+    kind, beams, tiny_encoder, tiny_seq2seq, config_of, tmp_path
+):
+    _, config, tokenizer = built(kind, tiny_encoder, tiny_seq2seq, config_of)
+    config.task.generation = Generation(beams, 2.0, 2, min_new_tokens=25, max_new_tokens=30)
+    encoder = build_encoder(config, tokenizer).eval()  # the model's own limit is 20 tokens
+    export(tmp_path, encoder, torch.nn.Identity(), tokenizer, config)
     text = "the committee met and the minister left " * 6
     read = tokenizer(text, truncation=True, max_length=64, return_tensors="pt")
     batch = dataclasses.replace(
         make_batch(rows=1), tokens_BL=read["input_ids"], mask_BL=read["attention_mask"]
     )
     (ids_M,), _ = encoder.write(batch, config.task.generation)
+    assert 25 <= len(ids_M) <= 30
     plain = Plain(config, "AutoModelForSeq2SeqLM", attends_globally=kind == "led")
-    code = usage_code(plain, str(folder)).strip("`\n").removeprefix("python\n")
+    code = usage_code(plain, str(tmp_path)).strip("`\n").removeprefix("python\n")
     assert '"a text"' in code
     *lines, last = code.replace('"a text"', repr(text)).splitlines()
     known: dict[str, Any] = {}
@@ -147,6 +163,35 @@ def test_a_longformer_with_a_decoder_reads_with_or_without_global_attention(
         expected_BLD = model.inner(**given).last_hidden_state
         found_BLD = Encoder.forward(model, batch)
     torch.testing.assert_close(found_BLD, expected_BLD)
+
+
+@pytest.mark.parametrize("place", ["config", "generation_config", "decoder", "tokenizer"])
+def test_a_start_token_that_stands_in_one_place_only_is_used_everywhere(
+    place, tiny_encoder, config_of, tmp_path
+):
+    """The usual tutorial writes the first place; older versions of transformers the second."""
+    tokenizer = tokenizer_of(tiny_encoder)
+    pair = EncoderDecoderModel.from_encoder_decoder_pretrained(tiny_encoder, tiny_encoder)
+    pair.generation_config = GenerationConfig()
+    token = tokenizer.cls_token_id if place == "tokenizer" else 7
+    parts = {"config": pair.config, "decoder": pair.config.decoder}
+    if place != "tokenizer":
+        parts.get(place, pair.generation_config).decoder_start_token_id = token
+    pair.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    if place in ("config", "tokenizer"):  # folders of older versions have no such file
+        (tmp_path / "generation_config.json").unlink()
+    config = config_of(tmp_path, "seq2seq")
+    encoder = build_encoder(config, tokenizer).eval()
+    model, batch = encoder.model, make_batch()
+    assert torch.isfinite(encoder(batch)).all()
+    assert len(encoder.write(batch, config.task.generation)[0]) == len(batch)
+    for part in (model.config, model.generation_config):
+        assert part.decoder_start_token_id == token
+        assert (part.eos_token_id, part.pad_token_id) == (
+            tokenizer.sep_token_id,
+            tokenizer.pad_token_id,
+        )
 
 
 @pytest.mark.parametrize("kind", quick(["warm_start", *KINDS]))
@@ -267,12 +312,9 @@ def test_decoder_and_layers_learn_at_their_own_rates(name, tiny_encoder, config_
 def test_an_exported_model_opens_with_plain_transformers_and_with_heron(
     kind, tiny_encoder, tiny_seq2seq, config_of, tmp_path
 ):
-    warm = kind == "warm_start"
-    source = tiny_encoder if warm else tiny_seq2seq(kind)
-    config = config_of(source, kind if warm else "seq2seq")
-    encoder = build_encoder(config, tokenizer_of(source)).eval()
+    encoder, config, tokenizer = built(kind, tiny_encoder, tiny_seq2seq, config_of)
     folder = RunFolder(tmp_path / "run")
-    export(folder.model, encoder, torch.nn.Identity(), tokenizer_of(source), config)
+    export(folder.model, encoder, torch.nn.Identity(), tokenizer, config)
     from heron.base.run_folder import config_text
 
     folder.config.write_text(config_text(config), encoding="utf-8")

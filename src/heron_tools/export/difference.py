@@ -1,0 +1,92 @@
+"""How far an exported folder's probabilities are from heron's, for the model card."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from transformers import pipeline
+
+from heron.base.errors import HeronError
+from heron.base.run_folder import RunFolder
+from heron.base.terminal import say
+from heron.data.config import TEST, TRAIN, VALIDATION
+from heron.data.examples import Example
+from heron.data.markers import with_markers
+from heron.tasks.config import Config
+from heron.tasks.task import task_of
+from heron.training.inference import open_trained, read_splits
+from heron.training.trainer import prediction_trainer
+from heron_tools.export.heron_model import HeronModel
+from heron_tools.export.plain import OWN_CLASS, Plain
+
+_ROWS = 32  # of a split; seconds for a large encoder
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Class probabilities of the same rows: heron's, and those of an exported folder in float32."""
+
+    precision: str  # in which heron computed, such as `bf16-mixed`
+    largest: float | None = None  # largest difference; None: not measured
+    rows: int = 0
+    split: str = ""  # of the run's data set
+
+
+def measure(run: RunFolder, plain: Plain, folder: Path, asked: str | None) -> Difference:
+    """Compare rows of the test split, if there is one, or else of the validation or train split.
+
+    Args:
+        run: the exported run.
+        plain: describes the folder.
+        folder: the exported one.
+        asked: `trainer.precision` of heron's predictions; None for the run's own.
+    """
+    trained = open_trained(run, settings={"trainer.precision": asked} if asked else {})
+    config = trained.config
+    name = str(prediction_trainer(config, folder).precision)  # fp16 on a processor is bf16
+    if not task_of(config).has_classes:
+        return Difference(name)
+    try:
+        splits = read_splits(trained)
+    except (HeronError, OSError) as error:
+        say(f"the model card states no difference to heron's predictions: {error}")
+        return Difference(name)
+    split = next(held_out for held_out in (TEST, VALIDATION, TRAIN) if held_out in splits)
+    predictions: Any = trained.predict(splits[split][:_ROWS])[0]
+    if not predictions.examples:
+        return Difference(name)
+    compute = _of_own_class if plain.loads_as == OWN_CLASS else _of_pipeline
+    by_class = compute(folder, predictions.examples, config)
+    classes = config.data.label_order
+    plain_RC = np.array([list(map(row.get, classes)) for row in by_class])
+    largest = float(np.abs(plain_RC - predictions.probabilities_RC).max())
+    return Difference(name, largest, len(plain_RC), split)
+
+
+def _of_own_class(folder: Path, examples: Sequence[Example], config: Config) -> list[Any]:
+    """Compute each row's probabilities by class with `heron_model.py`."""
+    texts = []
+    for example in examples:
+        text = with_markers(example, config.data)
+        texts.append(text if example.text_pair is None else (text, example.text_pair))
+    return HeronModel.from_pretrained(folder).predict(texts)
+
+
+def _of_pipeline(folder: Path, examples: Sequence[Example], config: Config) -> list[Any]:
+    """Compute each row's probabilities by class with the code of the model card."""
+    form = config.head.input
+    truncation = config.encoder.truncation if form == "pair" else "longest_first"
+    limits = {"truncation": truncation, "max_length": config.encoder.max_length}
+    classify: Any = pipeline("text-classification", model=str(folder))
+    rows = []
+    for example in examples:
+        text: Any = with_markers(example, config.data)
+        if form == "pair":
+            text = {"text": text, "text_pair": example.text_pair}
+        elif form == "hypothesis":
+            text = example.text_pair
+        (classes,) = classify([text], top_k=None, **limits)
+        rows.append({known["label"]: known["score"] for known in classes})
+    return rows
