@@ -39,9 +39,10 @@ HEADS = [
         )
         for how in ("mean_logits", "max_logits", "mean_states")
     ),
+    ("data=chronicle", "head=seq_cls", "head.markers=['$','$','#','#']"),
     *(
         ("data=chronicle", f"head={head}", f"head.markers=[{written}]")
-        for head in ("ess", "seq_cls", "emp")
+        for head in ("ess", "emp")
         for written in ("'$','$','#','#'", "")
     ),
 ]
