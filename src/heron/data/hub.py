@@ -170,6 +170,7 @@ def load_tokenizer(
         tokenizer = pretrained_tokenizer(config)
     # Plain strings, not AddedToken(lstrip, rstrip): those swallow spaces and shift the offsets.
     tokenizer.add_tokens(list(markers), special_tokens=True)
+    _correct_offsets(tokenizer.backend_tokenizer)
     tokenizer.model_max_length = config.max_length
     tokenizer.truncation_side = "right"  # tasks look for cut events at the end
     return tokenizer
@@ -189,6 +190,41 @@ def save_tokenizer(tokenizer: Any, folder: Path) -> None:
     if "extra_special_tokens" in settings:  # 4.57 reads a list under the older name alone
         settings["additional_special_tokens"] = settings.pop("extra_special_tokens")
     write_json(path, settings)
+
+
+def _correct_offsets(backend: Any) -> None:
+    """Delete in a step of its own what a sentencepiece normalizer deletes at the start of a text.
+
+    tokenizers 0.23 does not count these characters (controls, as in texts from PDF files) when
+    `Precompiled` deletes them, which shifts the offsets of all that follows. Tokens stay the same.
+    """
+    from tokenizers import Regex, normalizers  # start-up time
+
+    normalizer = backend.normalizer
+    is_sequence = isinstance(normalizer, normalizers.Sequence)
+    steps = list(normalizer) if is_sequence else [normalizer]
+    place = next((n for n, s in enumerate(steps) if isinstance(s, normalizers.Precompiled)), None)
+    if place is None:
+        return
+    deleted = _deleted_characters(steps[place])
+    if _shifts_offsets(normalizer, deleted):
+        deletion = normalizers.Replace(Regex(rf"\A[{re.escape(deleted)}]+"), "")
+        backend.normalizer = normalizers.Sequence([*steps[:place], deletion, *steps[place:]])
+
+
+def _deleted_characters(step: Any) -> str:
+    """Find the characters, of alphabets and before, that a step of normalization deletes."""
+    characters = map(chr, range(0x3000))
+    return "".join(c for c in characters if step.normalize_str(f"{c}a") == "a")
+
+
+def _shifts_offsets(normalizer: Any, deleted: str) -> bool:
+    """Tell whether a deleted character at the start of a text moves the letter after it."""
+    from tokenizers import NormalizedString  # start-up time
+
+    text = NormalizedString(f"{deleted[:1]}a")
+    normalizer.normalize(text)
+    return str(text.slice((0, 1)).original) != "a"
 
 
 def _trained(texts: list[str], vocabulary: int, cache: Path) -> Any:
