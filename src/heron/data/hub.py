@@ -34,13 +34,15 @@ class Pretrained(Protocol):
 def origin(config: Pretrained) -> dict[str, Any]:
     """Make the `from_pretrained` arguments: where to load from, and whether its code may run.
 
-    A damaged `model/` of a run is a ConfigError, and so is a missing folder.
+    A damaged `model/` of a run is a ConfigError, and so are a run and a missing folder.
     """
-    is_folder, cached = Path(config.name).is_dir(), False
-    if not is_folder:
+    folder, cached = Path(config.name), False
+    if not folder.is_dir():
         with loading(config.name):  # a missing folder is no hub id
             cached = isinstance(_cached(config), str)
-    elif damaged := damaged_files(Path(config.name)):
+    elif not (folder / "config.json").is_file() and (folder / "model" / "config.json").is_file():
+        raise ConfigError(f"encoder.name={config.name}: a run; did you mean {folder / 'model'}?")
+    elif damaged := damaged_files(folder):
         raise ConfigError(
             f"encoder.name={config.name}: {', '.join(damaged)}: damaged or changed since a run "
             f"exported it; copy the folder again. If you have changed it yourself, remove {SEAL}"
@@ -78,13 +80,24 @@ def pretrained_tokenizer(config: Pretrained) -> Any:
 
     Source: RoNLI section 4: RoGPT2 is read at the state of its end-of-sequence token.
     """
-    from transformers import AutoTokenizer, PreTrainedTokenizerFast  # start-up time
+    from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerFast  # start-up time
 
     source = origin(config)
     with loading(config.name):
         tokenizer: Any = AutoTokenizer.from_pretrained(config.name, **source)
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise ConfigError(f"encoder.name={config.name}: heron needs a fast tokenizer (offsets)")
+    words = _words(tokenizer)
+    if not words:  # transformers makes a tokenizer up where there is none
+        raise _no_tokenizer(config.name)
+    with loading(config.name):
+        settings = AutoConfig.from_pretrained(config.name, **source)
+    rows = getattr(getattr(settings, "encoder", settings), "vocab_size", None)
+    if rows is not None and max(words.values()) >= rows:
+        raise ConfigError(
+            f"encoder.name={config.name}: its tokenizer numbers words up to {max(words.values())}, "
+            f"its model has embeddings of {rows}; bring the tokenizer that it was trained with"
+        )
     if tokenizer.num_special_tokens_to_add() == 0 and tokenizer.eos_token:
         from tokenizers.processors import TemplateProcessing  # start-up time
 
@@ -97,6 +110,43 @@ def pretrained_tokenizer(config: Pretrained) -> Any:
         if tokenizer.pad_token is None:
             tokenizer.pad_token = end
     return tokenizer
+
+
+def _words(tokenizer: Any) -> dict[str, int]:
+    """List the pieces of the vocabulary, and their ids; special tokens, in brackets, are none."""
+    added = tokenizer.added_tokens_decoder.values()
+    special = {token.content for token in added if token.special}
+    return {
+        piece: number
+        for piece, number in tokenizer.get_vocab().items()
+        if piece not in special and piece.strip("▁")[:1] not in ("", "<", "[")
+    }
+
+
+def _no_tokenizer(name: str) -> ConfigError:
+    return ConfigError(
+        f"encoder.name={name}: no tokenizer in {name}; add the files of the tokenizer that the "
+        "model was trained with (tokenizer.json, or vocab.txt, *.model, vocab.json and merges.txt)"
+    )
+
+
+def vocabulary_size(tokenizer: Any) -> int:
+    """Count the embeddings that tokens need; added tokens may leave out numbers."""
+    return max(len(tokenizer), 1 + max(tokenizer.added_tokens_decoder, default=-1))
+
+
+def unused_share(tokenizer: Any) -> float:
+    """Compute the share of the vocabulary that no text is read as, from 0 to 1.
+
+    These pieces have capitals or accents, and the tokenizer's normalizer removes them.
+    """
+    normalizer = tokenizer.backend_tokenizer.normalizer
+    if normalizer is None or normalizer.normalize_str("É") == "É":
+        return 0.0
+    words = [piece.removeprefix("##").strip("▁") for piece in _words(tokenizer)]
+    # Chinese characters get blanks around them.
+    unused = [word for word in words if normalizer.normalize_str(word).strip() != word]
+    return round(len(unused) / len(words), 4)
 
 
 def _cached(config: Pretrained) -> object:
@@ -147,6 +197,10 @@ def unreachable(name: str, error: Exception, report: str = "") -> ConfigError:
         why = "it has Python code (*.py); read it, then set encoder.trust_remote_code=true"
     elif "weights_only" in why:  # torch's message advises to trust the file
         why = "its weights are pickled Python objects, which could run code"
+    elif "Couldn't instantiate the backend tokenizer" in why:
+        return _no_tokenizer(name)
+    elif "`tiktoken` is required" in why:  # transformers tries it where sentencepiece is missing
+        why = "its tokenizer is a sentencepiece model: pip install 'heron-nlu[sentencepiece]'"
     return ConfigError(f"encoder.name={name}: {why}")
 
 
@@ -170,6 +224,16 @@ def load_tokenizer(
         tokenizer = pretrained_tokenizer(config)
     # Plain strings, not AddedToken(lstrip, rstrip): those swallow spaces and shift the offsets.
     tokenizer.add_tokens(list(markers), special_tokens=True)
+    for marker in markers:
+        word = tokenizer.backend_tokenizer.model.id_to_token(
+            tokenizer.convert_tokens_to_ids(marker)
+        )
+        if word not in (None, marker):
+            raise ConfigError(
+                f"encoder.name={config.name}: its vocabulary has gaps, so that the marker {marker} "
+                f"gets the number of the word {word}; number its words without gaps"
+            )
+    _correct_offsets(tokenizer.backend_tokenizer)
     tokenizer.model_max_length = config.max_length
     tokenizer.truncation_side = "right"  # tasks look for cut events at the end
     return tokenizer
@@ -189,6 +253,41 @@ def save_tokenizer(tokenizer: Any, folder: Path) -> None:
     if "extra_special_tokens" in settings:  # 4.57 reads a list under the older name alone
         settings["additional_special_tokens"] = settings.pop("extra_special_tokens")
     write_json(path, settings)
+
+
+def _correct_offsets(backend: Any) -> None:
+    """Delete in a step of its own what a sentencepiece normalizer deletes at the start of a text.
+
+    tokenizers 0.23 does not count these characters (controls, as in texts from PDF files) when
+    `Precompiled` deletes them, which shifts the offsets of all that follows. Tokens stay the same.
+    """
+    from tokenizers import Regex, normalizers  # start-up time
+
+    normalizer = backend.normalizer
+    is_sequence = isinstance(normalizer, normalizers.Sequence)
+    steps = list(normalizer) if is_sequence else [normalizer]
+    place = next((n for n, s in enumerate(steps) if isinstance(s, normalizers.Precompiled)), None)
+    if place is None:
+        return
+    deleted = _deleted_characters(steps[place])
+    if _shifts_offsets(normalizer, deleted):
+        deletion = normalizers.Replace(Regex(rf"\A[{re.escape(deleted)}]+"), "")
+        backend.normalizer = normalizers.Sequence([*steps[:place], deletion, *steps[place:]])
+
+
+def _deleted_characters(step: Any) -> str:
+    """Find the characters, of alphabets and before, that a step of normalization deletes."""
+    characters = map(chr, range(0x3000))
+    return "".join(c for c in characters if step.normalize_str(f"{c}a") == "a")
+
+
+def _shifts_offsets(normalizer: Any, deleted: str) -> bool:
+    """Tell whether a deleted character at the start of a text moves the letter after it."""
+    from tokenizers import NormalizedString  # start-up time
+
+    text: Any = NormalizedString(f"{deleted[:1]}a")
+    normalizer.normalize(text)
+    return bool(text.slice((0, 1)).original != "a")
 
 
 def _trained(texts: list[str], vocabulary: int, cache: Path) -> Any:

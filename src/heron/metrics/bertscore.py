@@ -44,7 +44,7 @@ from heron.base.terminal import tracked
 from heron.config.parsing import check
 from heron.data.batching import plan_evaluation
 from heron.data.features import Units
-from heron.data.hub import identity, load_tokenizer, loading, origin
+from heron.data.hub import identity, load_tokenizer, loading, origin, vocabulary_size
 from heron.metrics import require_rows
 from heron.metrics.config import BertScoreConfig
 from heron.models.config import EncoderConfig
@@ -177,7 +177,9 @@ class TokenEncoder:
         Without a device, a GPU is taken where there is one.
         """
         tokenizer = load_tokenizer(source, (), (), Path())
-        model = encoding_part(load_encoder(source, len(tokenizer), tokenizer.pad_token_id))
+        model = encoding_part(
+            load_encoder(source, vocabulary_size(tokenizer), tokenizer.pad_token_id)
+        )
         device = device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
         return cls(model.eval().to(device), tokenizer, count_positions(model), precision)
 

@@ -27,7 +27,7 @@ from transformers import (
 from heron.base.errors import ConfigError
 from heron.data.collate import Batch
 from heron.data.config import RunSettings
-from heron.data.hub import loading, origin
+from heron.data.hub import loading, origin, vocabulary_size
 from heron.data.weights import load_weights
 from heron.models.config import EncoderConfig
 from heron.models.dropout import PLAIN_ATTENTION, use_fast_dropout
@@ -154,8 +154,9 @@ def build_encoder(config: RunSettings, tokenizer: Any = None) -> Encoder:
     """
     if config.encoder.freeze == "all":
         torch.manual_seed(config.seed)
-    vocabulary, pad_id = (0, 0) if tokenizer is None else (len(tokenizer), tokenizer.pad_token_id)
-    settings = config.encoder
+    settings, vocabulary, pad_id = config.encoder, 0, 0
+    if tokenizer is not None:
+        vocabulary, pad_id = vocabulary_size(tokenizer), tokenizer.pad_token_id
     model = load_encoder(settings, vocabulary, pad_id)
     return Encoder(model, settings.freeze, settings.global_attention)
 
@@ -176,15 +177,19 @@ def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrai
     learning = set(encoding_part(model).parameters())
     for parameter in set(model.parameters()) - learning:  # a decoder keeps its own, for `model/`
         parameter.requires_grad_(False)
-    embeddings: Any = model.get_input_embeddings()
-    if len(embeddings.weight) < vocabulary:
-        # Default initialisation: the mean of the old embeddings with their covariance.
-        model.resize_token_embeddings(vocabulary)
+    grow_embeddings(model, vocabulary)
     if config.fast_dropout and not torch.cuda.is_available():
         use_fast_dropout(model)
     if config.gradient_checkpointing:
         model.activation_checkpointing_enable()
     return model
+
+
+def grow_embeddings(model: PreTrainedModel, vocabulary: int) -> None:
+    """Add embeddings for added tokens, drawn around the mean of the others by their covariance."""
+    embeddings: Any = model.get_input_embeddings()
+    if len(embeddings.weight) < vocabulary:
+        model.resize_token_embeddings(vocabulary)
 
 
 def encoding_part(model: PreTrainedModel) -> Any:

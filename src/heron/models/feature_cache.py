@@ -29,7 +29,7 @@ from heron.data.collate import Collator
 from heron.data.config import RunSettings
 from heron.data.datamodule import DataModule, evaluated_tokens
 from heron.data.examples import Example
-from heron.data.hub import identity
+from heron.data.hub import identity, vocabulary_size
 from heron.models import HEADS, POOLINGS
 from heron.models.config import HeadConfig
 from heron.models.encoder import Encoder, load_encoder
@@ -106,7 +106,7 @@ def _models(config: Any, tokenizer: Any) -> tuple[Encoder, Head]:
     """
     with torch.random.fork_rng():
         torch.manual_seed(config.seed)
-        model = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)
+        model = load_encoder(config.encoder, vocabulary_size(tokenizer), tokenizer.pad_token_id)
         encoder = Encoder(model, "all", config.encoder.global_attention)
         return encoder, Head(config.head, encoder.width, classes=1)
 

@@ -22,6 +22,7 @@ from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example, count_repairs, text_key
 from heron.data.features import Features
+from heron.data.hub import unused_share
 from heron.data.readers import load_run_data, of_split
 from heron.metrics.names import LOSS, further_scores
 from heron.models.encoder import Encoder
@@ -44,6 +45,7 @@ from heron.training.trainer import (
 )
 
 _MOST_UNKNOWN = 0.1  # share of tokens; texts in an encoder's own language have about 0.01
+_MOST_UNUSED = 0.01  # share of the vocabulary
 _FEWEST_ROWS = 10
 _FEWEST_STEPS = 3  # optimizer steps per epoch
 
@@ -287,8 +289,9 @@ def describe_training(data: DataModule) -> dict[str, Any]:
     """Warn of training data from which little can be learnt, and name the key to change.
 
     Returns:
-        `unknown`: share of the train split's tokens that the tokenizer does not know; `steps`:
-        optimizer steps of the first epoch; under `bucket`, `batch_tokens`: padded tokens a batch.
+        `unknown`: share of the train split's tokens that the tokenizer does not know; `unused`: see
+        `unused_share`; `steps`: optimizer steps of the first epoch; under `bucket`, `batch_tokens`:
+        padded tokens a batch.
     """
     config, batching = data.config, data.batching
     rows, steps, unknown = len(data.features[TRAIN]), data.steps_per_epoch()[0], _unknown(data)
@@ -297,6 +300,13 @@ def describe_training(data: DataModule) -> dict[str, Any]:
             f"train: {unknown:.0%} of the tokens are {data.tokenizer.unk_token}: the "
             f"tokenizer of encoder.name={config.encoder.name} does not know this script; set "
             "encoder= to one of the data's language"
+        )
+    unused = unused_share(data.tokenizer)
+    if unused >= _MOST_UNUSED:
+        say(
+            f"{unused:.0%} of the vocabulary of encoder.name={config.encoder.name} is never used: "
+            "its tokenizer removes capitals and accents. Where the model knows them, set "
+            '"do_lower_case": false in its tokenizer_config.json'
         )
     counts_C = data.label_counts_C
     if rows < _FEWEST_ROWS:
@@ -315,7 +325,7 @@ def describe_training(data: DataModule) -> dict[str, Any]:
             "trainer.accumulate_grad_batches, or raise trainer.max_epochs"
         )
     tokens = {} if by_size else {"batch_tokens": batching.tokens}
-    return {"unknown": unknown, "steps": steps, **tokens}
+    return {"unknown": unknown, "unused": unused, "steps": steps, **tokens}
 
 
 def _unknown(data: DataModule) -> float:

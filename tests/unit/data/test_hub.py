@@ -1,6 +1,8 @@
 """Where an encoder comes from: what is cached is named by its commit."""
 
 import dataclasses
+import importlib.util
+import json
 import shutil
 from pathlib import Path
 
@@ -11,18 +13,20 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
-from transformers import PreTrainedTokenizerFast
+from transformers import AutoConfig, BertConfig, GPT2Config, PreTrainedTokenizerFast
 
 from heron.base.errors import ConfigError
 from heron.base.files import seal
 from heron.data import hub as module
-from heron.data.hub import identity, load_tokenizer, origin
+from heron.data.hub import identity, load_tokenizer, origin, unused_share, vocabulary_size
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
 from heron.metrics.bertscore import sign
 from heron.metrics.config import BertScoreConfig
 from heron.models.config import EncoderConfig, ScratchConfig
+from heron.models.encoder import load_encoder
+from tiny_models import save_model
 
 COMMITS = {"main": "0123456789abcdef0123456789abcdef01234567", "v2": "f" * 40}
 
@@ -192,6 +196,7 @@ def decoder(tmp_path):
     backend.pre_tokenizer = Whitespace()
     bare = PreTrainedTokenizerFast(tokenizer_object=backend, unk_token="?", eos_token="<end>")
     bare.save_pretrained(tmp_path / "decoder")
+    GPT2Config(vocab_size=4).save_pretrained(tmp_path / "decoder")
     return load_tokenizer(
         EncoderConfig(name=str(tmp_path / "decoder"), max_length=8), (), (), tmp_path
     )
@@ -211,8 +216,102 @@ def test_a_decoders_last_token_survives_the_length_limit(decoder):
 
 def test_a_tokenizer_that_frames_its_texts_is_left_as_it_is(trained, tmp_path):
     trained.save_pretrained(tmp_path / "copy")
+    BertConfig(vocab_size=len(trained)).save_pretrained(tmp_path / "ends")
     copy = PreTrainedTokenizerFast.from_pretrained(tmp_path / "copy", eos_token="[SEP]")
     copy.save_pretrained(tmp_path / "ends")
     loaded = load_tokenizer(EncoderConfig(name=str(tmp_path / "ends")), (), (), tmp_path)
     assert loaded.eos_token == "[SEP]"
     assert loaded("אב", "גד").tokens() == trained("אב", "גד").tokens()
+
+
+def load(folder: Path, markers=()):
+    return load_tokenizer(EncoderConfig(name=str(folder), max_length=64), markers, (), folder)
+
+
+def save_words(folder: Path, words: dict[str, int], rows: int, *special: str) -> Path:
+    """Save a tokenizer of whole words, to which `special` is added, with a config of `rows`."""
+    backend = Tokenizer(WordLevel(words, unk_token="<unk>"))
+    backend.pre_tokenizer = Whitespace()
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=backend, unk_token="<unk>", pad_token="<pad>", eos_token="<end>"
+    )
+    tokenizer.add_tokens(list(special), special_tokens=True)
+    return save_model("gpt2", tokenizer, folder, vocab_size=rows)
+
+
+def rows_for(folder: Path, tokenizer) -> int:
+    """Count the embeddings of an encoder that is loaded for a tokenizer."""
+    config = EncoderConfig(name=str(folder), max_length=64)
+    encoder = load_encoder(config, vocabulary_size(tokenizer), tokenizer.pad_token_id)
+    return len(encoder.get_input_embeddings().weight)
+
+
+SPECIAL = ("<unk>", "<pad>", "<end>")
+WORDS = {word: number for number, word in enumerate((*SPECIAL, *ENGLISH.alphabet[:17]))}  # 20
+
+
+@pytest.mark.parametrize(
+    "kind", ["bert", "gpt2", "xlm-roberta", "t5", "camembert", "mbart", "nllb-moe", "modernbert"]
+)
+def test_a_folder_without_a_tokenizer_is_refused(kind, tmp_path):
+    AutoConfig.for_model(kind).save_pretrained(tmp_path)
+    with pytest.raises(ConfigError, match=f"no tokenizer in {tmp_path}"):
+        load(tmp_path)
+
+
+def test_words_without_an_embedding_are_refused(tmp_path):
+    assert len(load(save_words(tmp_path / "fits", WORDS, rows=20))) == 20
+    with pytest.raises(ConfigError, match="embeddings of 19"):
+        load(save_words(tmp_path / "more", WORDS, rows=19))
+
+
+def test_markers_and_special_tokens_may_exceed_the_embeddings(tmp_path):
+    folder = save_words(tmp_path, WORDS, 20, "<extra>")
+    tokenizer = load(folder, MARKERS)
+    assert rows_for(folder, tokenizer) == len(tokenizer) == 20 + 1 + len(MARKERS)
+
+
+def test_every_token_has_an_embedding_where_ids_have_gaps(tmp_path):
+    folder = save_words(tmp_path, WORDS | {"word": 29}, rows=30)
+    tokenizer = load(folder)
+    assert max(tokenizer("a word")["input_ids"]) == 29 < rows_for(folder, tokenizer)
+    with pytest.raises(ConfigError, match="embeddings of 29"):
+        load(save_words(tmp_path / "short", WORDS | {"word": 29}, rows=29))
+
+
+def test_no_marker_takes_the_id_of_a_word(tmp_path):
+    folder = save_words(tmp_path, WORDS | {"word": 21}, rows=30)
+    with pytest.raises(ConfigError, match="gaps"):
+        load(folder, MARKERS)
+
+
+def test_a_run_is_refused_with_the_name_of_its_model(tiny_encoder, tmp_path):
+    shutil.copytree(tiny_encoder, tmp_path / "model")
+    with pytest.raises(ConfigError, match=f"did you mean {tmp_path / 'model'}"):
+        load(tmp_path)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("sentencepiece") is not None, reason="it is there")
+def test_a_sentencepiece_file_alone_names_the_package_that_reads_it(tmp_path):
+    AutoConfig.for_model("t5").save_pretrained(tmp_path)
+    (tmp_path / "spiece.model").write_bytes(b"")
+    with pytest.raises(ConfigError, match=r"heron-nlu\[sentencepiece\]"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize(("settings", "is_unused"), [({}, True), ({"do_lower_case": False}, False)])
+def test_capitals_that_no_text_is_read_as_are_counted(settings, is_unused, tmp_path):
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "ana", "Ana", "##ță", "中"]
+    (tmp_path / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    BertConfig(vocab_size=len(pieces)).save_pretrained(tmp_path)
+    tokenizer = load(tmp_path, MARKERS)
+    assert unused_share(tokenizer) == (0.5 if is_unused else 0)
+    assert tokenizer.tokenize("Ana") == ["ana" if is_unused else "Ana"]
+
+
+def test_an_uncased_vocabulary_is_used_whole(tmp_path):
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused1]", "ana", "##ta", "中"]
+    (tmp_path / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
+    BertConfig(vocab_size=len(pieces)).save_pretrained(tmp_path)
+    assert unused_share(load(tmp_path)) == 0

@@ -10,6 +10,7 @@ import pytest
 from heron.base.terminal import begin
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
+from heron.training import job
 from heron.training.job import describe_training
 
 
@@ -44,6 +45,16 @@ def test_data_that_little_can_be_learnt_from_is_named_with_the_key(name, value, 
     found = describe_training(with_train(data, **{name: array}))
     assert key in capsys.readouterr().err
     assert (found["unknown"] > 0.5) == (value == "unknown")
+
+
+def test_a_vocabulary_without_use_is_named_with_the_key_that_keeps_capitals(
+    data, capsys, monkeypatch
+):
+    monkeypatch.setattr(job, "unused_share", lambda tokenizer: 0.17)
+    assert describe_training(data)["unused"] == 0.17
+    error = capsys.readouterr().err
+    assert "17%" in error
+    assert "do_lower_case" in error
 
 
 def test_questions_that_all_have_an_answer_can_be_learnt_from(chronicle_config, capsys):

@@ -28,13 +28,14 @@ from transformers import (
 
 from heron.base.errors import ConfigError
 from heron.data.collate import IGNORED, Batch, known_places
-from heron.data.hub import loading, origin
+from heron.data.hub import loading, origin, vocabulary_size
 from heron.data.weights import load_weights
 from heron.models.config import EncoderConfig
 from heron.models.dropout import use_fast_dropout
 from heron.models.encoder import (
     Encoder,
     choose_attention,
+    grow_embeddings,
     load_encoder,
 )
 from heron.models.levels import check_encoder, count_positions, find_layers
@@ -194,7 +195,7 @@ def warm_start(config: Config, tokenizer: Any) -> PreTrainedModel:
 
     Source: Rothe et al. 2020, BERT2BERT.
     """
-    encoder = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)
+    encoder = load_encoder(config.encoder, vocabulary_size(tokenizer), tokenizer.pad_token_id)
     decoder = _decoder(encoder, config)
     longest = max(config.task.max_target_tokens, config.task.generation.max_new_tokens) + 1
     positions = count_positions(decoder)
@@ -312,8 +313,8 @@ def _from_pretrained(
         parts = [model.encoder, model.decoder]
         if getattr(model.encoder, "pooler", None) is not None:
             model.encoder.pooler = None  # drawn at random on loading; nothing reads it
-    elif tokenizer is not None and len(model.get_input_embeddings().weight) < len(tokenizer):
-        model.resize_token_embeddings(len(tokenizer))
+    elif tokenizer is not None:
+        grow_embeddings(model, vocabulary_size(tokenizer))
     _complete_special_tokens(model, tokenizer)
     check_encoder(config, model.get_encoder())
     for part in parts:
