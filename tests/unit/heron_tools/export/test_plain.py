@@ -56,7 +56,7 @@ def load(folder):
 
 
 def write(config, tmp_path):
-    run, folder = Exported(config, tmp_path / "run"), tmp_path / "plain"
+    run, folder = Exported(config, tmp_path / "run", scale=2), tmp_path / "plain"
     folder.mkdir()
     return run, folder, write_plain(run.folder, folder)
 
