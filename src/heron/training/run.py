@@ -32,7 +32,8 @@ from heron.base.errors import (
     visible,
 )
 from heron.base.files import fingerprint, locked, remove_half_written, sha256_file
-from heron.base.run_folder import HEAD, RunFolder, Scores, checkpoint_of, config_text
+from heron.base.run_files import Scores
+from heron.base.run_folder import HEAD, RunFolder, checkpoint_of, config_text
 from heron.base.secrets import redact, redacted
 from heron.base.signals import INTERRUPTED, interruptible
 from heron.base.terminal import say

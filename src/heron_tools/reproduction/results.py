@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from heron.base.cells import Table, show, to_markdown
 from heron.base.errors import ConfigError
-from heron.base.files import read_json, read_yaml, write_file, write_json
+from heron.base.files import read_yaml, write_file, write_json
 from heron.base.libraries import provenance
+from heron.base.run_files import read_record
 from heron.base.tables import write_table
 from heron.reports.pages import render
 from heron.reports.run import data_url
@@ -33,6 +36,38 @@ from heron_tools.reproduction.published import DECIMALS, all_published, find_pub
 from heron_tools.reproduction.targets import Filled, Request, Target
 
 RESULT = "result.json"
+
+
+class StoredTable(TypedDict):
+    """A table, its cells as text."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+    note: str
+
+
+class SourceOfRun(TypedDict):
+    """A run that a target was reproduced with, and the SHA-256 of its data by split."""
+
+    folder: str
+    data: dict[str, str]
+
+
+class StoredResult(TypedDict):
+    """`result.json`."""
+
+    target: str
+    title: str
+    note: str
+    command: str
+    date: str
+    git: dict[str, Any] | None
+    versions: dict[str, str]
+    sources: dict[str, SourceOfRun]
+    figures: list[str]
+    files: list[str]
+    tables: list[StoredTable]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +273,7 @@ def write_paper_report(
         ConfigError: nothing has been reproduced.
     """
     stored = {target: folder / paper / target.key / RESULT for target in targets}
-    results = [read_json(path) for path in stored.values() if path.is_file()]
+    results = [read_record(path, StoredResult) for path in stored.values() if path.is_file()]
     if not results and not more:
         raise ConfigError(
             f"{folder / paper} holds no results yet: heron reproduce {targets[0].name}"
