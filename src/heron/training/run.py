@@ -37,7 +37,7 @@ from heron.base.run_folder import HEAD, RunFolder, checkpoint_of, config_text
 from heron.base.secrets import redact, redacted
 from heron.base.signals import INTERRUPTED, interruptible
 from heron.base.terminal import say
-from heron.data.readers import every_set, load_with_report
+from heron.data.readers import every_set, load_with_report, require_classes
 from heron.data.sources import locate
 from heron.models.config import EncoderConfig
 from heron.tasks import BASELINES
@@ -329,6 +329,7 @@ def count_ranks(config: Config) -> int:
 
 def _check_monitor(config: Config) -> None:
     """Refuse an unknown score now; Lightning would do so after the first epoch."""
+    require_classes(config.data)  # the scores have their names
     monitor, scores = config.trainer.monitor, task_of(config).monitored_names(config)
     if monitor not in scores:
         hint = nearest(monitor, scores, listed=True)
