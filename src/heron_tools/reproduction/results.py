@@ -33,7 +33,7 @@ from heron_tools.reproduction.comparing import (
 from heron_tools.reproduction.latex import to_latex
 from heron_tools.reproduction.paper_tables import fraction_figure, paper_view
 from heron_tools.reproduction.published import DECIMALS, all_published, find_published
-from heron_tools.reproduction.targets import Filled, Request, Target
+from heron_tools.reproduction.targets import NOTHING, Filled, Request, Target
 
 RESULT = "result.json"
 
@@ -134,10 +134,16 @@ def _beside(paper: Mapping[str, Any], filled: Filled, title: str) -> list[Table]
     return tables
 
 
-def of_runs(target: Target, runs: Sequence[RunRecord], typed: Collection[str] = ()) -> Reproduction:
+def of_runs(
+    target: Target,
+    runs: Sequence[RunRecord],
+    typed: Collection[str] = (),
+    filled: Filled = NOTHING,
+) -> Reproduction:
     """Compare the scores of runs with the paper's; a figure has a table and curves.
 
-    Settings whose keys the user has `typed` are marked in every cell.
+    Settings whose keys the user has `typed` are marked in every cell. Cells of `filled` were
+    computed from files.
 
     Raises:
         ConfigError: the paper has no published numbers to compare with.
@@ -146,12 +152,17 @@ def of_runs(target: Target, runs: Sequence[RunRecord], typed: Collection[str] = 
     parts = published_parts(target, published)
     path = find_published(f"{target.paper}/{target.table}")
     tables, figures = [], dict[str, bytes]()
-    for table in parts.values():
+    for name, table in parts.items():
+        values = filled.values.get(name, {})
         if "scores" not in table:
+            if values:
+                part = Filled({name: values}, notes=filled.notes)
+                tables += _beside(published, part, table["title"])
             continue
         rows, headings = compare_runs(published, table, runs, typed)
+        rows = [row._replace(estimate=values.get(row.names, row.estimate)) for row in rows]
         decimals = table.get("decimals", DECIMALS)
-        note = note_of(table)
+        note = " ".join(filter(None, (note_of(table), *(filled.notes if values else ()))))
         tables.append(comparison_table(table["title"], headings, rows, decimals, note))
     if path is not None and target.table in published.get("figures", {}):
         view = paper_view(f"{target.paper}/{target.table}", runs, path)
