@@ -11,13 +11,16 @@ from pathlib import Path
 import numpy as np
 
 from heron.base.cells import Table
-from heron.base.errors import ConfigError, DataError
+from heron.base.errors import ConfigError, DataError, Problem, raise_all
 from heron.base.tables import cell_text, read_table
+from heron.data.config import TEST, DataConfig
 from heron.data.examples import Example
 from heron.data.overrides import configure
+from heron.data.rows import LabelError, LabelReader
+from heron.metrics.classification import bootstrap_intervals, score_task
 from heron.metrics.intervals import score_intervals
 from heron.reports.pages import cut_text
-from heron.results.shipped import Shipped, read_shipped
+from heron.results.shipped import Shipped, find_examples, read_shipped
 from heron.training.compose import compose
 from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.slicing import split_categories
@@ -40,6 +43,9 @@ ENCODER = "LongHeRo"  # of section 5
 TRANSLATORS = ("Amazon Translate", "DictaLM-2.0")  # the rows of Table 1
 CRITERIA = ("accuracy", "fluency", "culture")
 _POINTS = {"yes": "5", "no": "0"}  # points for a valid label, or not
+# Table 2's columns for people, and heron's scores.
+PEOPLE_SCORES = {"accuracy": "accuracy", "F1": "macro_f1"}
+CLASS_SCORES = {"P": "precision", "R": "recall", "F1": "f1"}
 TYPES = ("temporal", "coreferential", "logical", "analytical")
 _LONGEST = 400  # characters of a text
 
@@ -84,6 +90,60 @@ def ratings(request: Request) -> Filled:
                 estimate = Estimate(found.value, found.low, found.high, found.n, "texts")
                 values[row, f"{column}, difference of raters"] = estimate
     return Filled({"table1": values})
+
+
+def people(request: Request) -> Filled:
+    """Score people's answers to rows of the test set (Table 2).
+
+    The files have columns guid and label, a row for each rater and pair, as `heron annotate
+    collect` writes them. A file whose name begins with `english` is about ConTRoL's test set. Every
+    answer counts as a prediction; intervals draw pairs.
+
+    Source: LCHAIM, section 3.2 and Table 2, whose F1 of people is the mean of the classes' F1s.
+    """
+    values: dict[Names, Estimate] = {}
+    classes: dict[Names, Estimate] = {}
+    notes: list[str] = []
+    for path in request.files:
+        in_english = path.stem.casefold().startswith("english")
+        data = "control" if in_english else DATA
+        config = choose_present(data, SUBSTITUTE, request.data_dir, request.cache_dir)
+        mark = "" if config.name == data else f"{SUBSTITUTE} in place of {data}"
+        row = ("human", "in English" if in_english else "in Hebrew")
+        guids, answers = _answers(path, config)
+        examples = find_examples(guids, TEST, config, request.data_dir, request.cache_dir)
+        golds = [str(example.label) for example in examples]
+        scored = "nli", golds, answers, config.label_order
+        scores = score_task(*scored)
+        bounds = bootstrap_intervals(*scored, groups=guids, seed=request.seed)
+        for column, score in PEOPLE_SCORES.items():
+            low, high = bounds.get(f"{score}_low"), bounds.get(f"{score}_high")
+            found = Estimate(scores[score], low, high, len(guids), "answers", mark=mark)
+            values[*row, column] = found
+        for name in config.label_order:
+            for column, score in CLASS_SCORES.items():
+                found = Estimate(scores[f"{score}/{name}"], n=len(guids), of="answers", mark=mark)
+                classes[*row, name, column] = found
+        notes.append(f"{' '.join(row)}: {len(guids)} answers to {len(set(guids))} pairs.")
+    return Filled({"table2": values, "table2_classes": classes}, notes=notes)
+
+
+def _answers(path: Path, config: DataConfig) -> tuple[list[str], list[str]]:
+    """Read the pairs' guids and the classes that people gave them, without empty answers."""
+    table, reader = read_table(path), LabelReader(config, "label")
+    table.require("guid", "label")
+    guids, answers, problems = [], [], []
+    for line, row in zip(table.lines, table.rows, strict=True):
+        try:
+            answer = reader.read(row["label"])
+        except LabelError as error:
+            problems.append(Problem(f"{path}:{line}", *error.args))
+            continue
+        if answer:
+            guids.append(cell_text(row["guid"]))
+            answers.append(answer)
+    raise_all(problems)
+    return guids, answers
 
 
 def statistics(request: Request) -> Filled:

@@ -18,7 +18,7 @@ from typing import Any
 from heron.base.errors import ConfigError
 from heron.base.files import write_json
 from heron.base.registry import load
-from heron.base.run_folder import RunFolder, read_record
+from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.constraints import Count, field_types
@@ -26,9 +26,7 @@ from heron.config.parsing import DataFolders, parse_options
 from heron.results.best import best_of, complexity, tie_note
 
 from .cells import Cell, Plan, read_plan
-from .table import finished, mean_score, overview, write_tables
-
-MINUTES = "minutes.json"  # processor minutes by run
+from .table import MINUTES, finished, mean_score, overview, read_minutes, write_tables
 
 
 @dataclass
@@ -143,10 +141,10 @@ class Runs:
         print(f"heron strength: {name}", flush=True)
         command = [sys.executable, "-m", "heron", "train", *words, *self.overrides]
         code, spent = _run_apart(command)
-        file = self.out / MINUTES
         with self.lock:
-            minutes = read_record(file) if file.is_file() else {}
-            write_json(file, {**minutes, name: minutes.get(name, 0.0) + spent / 60})
+            minutes = read_minutes(self.out)
+            minutes[name] = minutes.get(name, 0.0) + spent / 60
+            write_json(self.out / MINUTES, minutes)
             if len(finished(cell, self.out)) == len(cell.jobs()):
                 write_tables(self.plan, self.out)
         return code == 0

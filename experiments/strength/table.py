@@ -10,7 +10,8 @@ from heron.base.cells import Cell as Value
 from heron.base.cells import Formatted, Interval, Summary, Table, summarize, to_markdown
 from heron.base.errors import HeronError
 from heron.base.files import write_file
-from heron.base.run_folder import RunFolder, read_record
+from heron.base.run_files import read_record
+from heron.base.run_folder import RunFolder
 from heron.metrics.significance import holm
 from heron.results.collect import RunRecord, collect
 from heron.results.comparing import CompareOptions, compare
@@ -25,6 +26,7 @@ _NOTE = (
     "documents or texts, 95 %; p: approximate randomisation, Holm's within set and table. Minutes: "
     "processor time of a run, mean. +: trained on further data."
 )
+MINUTES = "minutes.json"  # processor minutes by run
 COLUMNS = ("set", "recipe", "runs", "score", "of", "difference", "p (Holm)", "rows", "minutes")
 
 
@@ -72,9 +74,15 @@ def overview(cells: Sequence[Cell], out: Path) -> Table:
     return Table(f"Cells, in {out}", ("set", "cell", "against", "done", "runs"), tuple(rows))
 
 
+def read_minutes(out: Path) -> dict[str, float]:
+    """Read the minutes of processor time that each run took, by cell and job."""
+    path = out / MINUTES
+    return read_record(path, dict[str, float]) if path.is_file() else {}
+
+
 def write_tables(plan: Plan, out: Path) -> list[Path]:
     """Compare the finished cells; write and return the files."""
-    minutes = read_record(out / "minutes.json") if (out / "minutes.json").is_file() else {}
+    minutes = read_minutes(out)
     rows = [_row(plan, cell, out, minutes) for cell in plan.cells]
     recipes = _corrected(plan, [row for row in rows if not row.cell.dynamics])
     dynamics = _corrected(plan, [row for row in rows if row.cell.dynamics])

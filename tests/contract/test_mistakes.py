@@ -53,6 +53,7 @@ from heron.models.encoder import load_encoder
 from heron.results.collect import collect
 from heron.results.frame import predictions_file, read_frame
 from heron.results.outcomes import score_function
+from heron.tasks.qa.answers import read_squad
 from heron.training.compose import compose
 from heron_tools.morphology.backends import load_morphology
 from heron_tools.morphology.conllu import read_conllu
@@ -372,6 +373,13 @@ def encoder(path):
     return load_encoder(EncoderConfig(name=str(path.parent)), 50, 0)
 
 
+def twice():
+    table = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], ["label", "label"])
+    file = io.BytesIO()
+    pq.write_table(table, file)
+    return file.getvalue()
+
+
 # How a file is read, its name and content, and the place or column that the error names.
 FILES = [
     (read_table, "t.csv", "", "t.csv"),
@@ -384,6 +392,10 @@ FILES = [
     (read_table, "t.json", "[3]", "t.json:1"),
     (read_table, "t.json", '[{"a": 1},\n{"a": 2]', "t.json:2"),
     (read_table, "t.parquet", "PAR1 no more", "t.parquet"),
+    (read_table, "t.parquet", twice(), "label"),
+    (read_table, "t.json", '[{"a": {"b": 1}},\n{"a": {},\n"a": 2}]', "t.json:3"),
+    (read_table, "t.jsonl", '{"a": 1}\n{"a": 1, "a": 2}\n', "t.jsonl:2"),
+    (read_squad, "t.json", '{"data": [],\n"data": []}', "line 2"),
     (read_table, "t.xlsx", "x", ".xlsx"),
     (read_table, "t.csv.gz", "no gzip", "t.csv.gz"),
     (read_table, "none/t.csv", None, "none"),

@@ -6,6 +6,7 @@ import fcntl
 import functools
 import glob
 import hashlib
+import itertools
 import json
 import os
 import pickle
@@ -37,6 +38,9 @@ _DOCUMENT = re.compile(r"^(?:---|\.\.\.|%)", re.M)  # where one of several docum
 _SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")  # how Rust shows an errno
 # Hydra's numbers: `1e-5` is a number, not text.
 _EXPONENT = re.compile(r"[-+]?[0-9][0-9_]*(\.[0-9_]*)?[eE][-+]?[0-9]+$")
+
+# From inside an object: a brace that closes it, after objects inside it that are closed.
+_ENDS_ABOVE = re.compile(r"[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
 
 Arrays: TypeAlias = "dict[str, np.ndarray]"
 Version = tuple[str, int, int, int, int]  # path, times of change, size, inode
@@ -210,9 +214,11 @@ def read_json(path: Path | str) -> Any:
 def parse_json(text: str, halves: bool = False, **options: Any) -> Any:
     """Read one JSON value as `json.loads` does, with `options` for it.
 
-    Every error is a JSONDecodeError. So is half a surrogate pair (`"\\ud800"`), because it is not
-    valid UTF-8; `halves` allows it.
+    Every error is a JSONDecodeError. So is a key that an object has twice, of which `json.loads`
+    takes the last value; and half a surrogate pair (`"\\ud800"`), because it is not valid UTF-8;
+    `halves` allows it.
     """
+    options = {"object_pairs_hook": _unrepeated, **options}
     try:
         value = json.loads(text, **options)
         half = None if halves or "\\u" not in text else _HALF.search(text)
@@ -222,6 +228,8 @@ def parse_json(text: str, halves: bool = False, **options: Any) -> Any:
         raise
     except RecursionError as error:
         raise json.JSONDecodeError("nested too deeply", text, 0) from error
+    except _RepeatedKeyError as error:
+        raise json.JSONDecodeError(str(error), text, _place_of_repeated(text, error.key)) from error
     except UnicodeEncodeError as error:
         assert half is not None
         raise json.JSONDecodeError(f"{half[0]} is no character", text, half.start()) from error
@@ -230,8 +238,46 @@ def parse_json(text: str, halves: bool = False, **options: Any) -> Any:
     return value
 
 
+class _RepeatedKeyError(ValueError):
+    """An object has a key twice."""
+
+    def __init__(self, key: str):
+        super().__init__(f"key '{key}' is there twice")
+        self.key = key
+
+
+def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its keys and values; a _RepeatedKeyError where a key is repeated."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _RepeatedKeyError(next(name for name in names if names.count(name) > 1))
+    return value
+
+
+def _place_of_repeated(text: str, key: str) -> int:
+    """Find where a key that an object has twice is repeated: no object ends between the two."""
+    written = re.escape(json.dumps(key, ensure_ascii=False))
+    places = [found.start() for found in re.finditer(rf"{written}\s*:", text)]
+    for first, second in itertools.pairwise(places):
+        if not _ENDS_ABOVE.match(text, first, second):
+            return second
+    return 0
+
+
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """PyYAML's safe loader with Hydra's numbers."""
+    """PyYAML's safe loader with Hydra's numbers; a key that is there twice is an error."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Make a dictionary; of a repeated key, PyYAML takes the last value."""
+        names = set()
+        for key, _ in node.value:
+            if key.value in names:
+                problem = f"found duplicate key {key.value}"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            if isinstance(key, yaml.ScalarNode):
+                names.add(key.value)
+        return dict(super().construct_mapping(node, deep))
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
@@ -264,7 +310,17 @@ def parse_yaml(text: str) -> Any:
                 raise ValueError(f"{found}: write the values out")
         return yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ConfigError(f"not valid YAML: {' '.join(str(error).split())}") from error
+        raise ConfigError(f"not valid YAML: {yaml_problem(error)}") from error
+
+
+def yaml_problem(error: Exception) -> str:
+    """Say on one line what is wrong with a YAML file, and in which line."""
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
+        return f"line {error.problem_mark.line + 1}: {error.problem}"
+    if isinstance(error, UnicodeDecodeError):
+        line = error.object[: error.start].count(b"\n") + 1
+        return f"line {line}: not UTF-8: byte 0x{error.object[error.start]:02x}"
+    return " ".join(str(error).split())
 
 
 def read_yaml(path: Path) -> Any:
@@ -280,8 +336,10 @@ def read_yaml(path: Path) -> Any:
             if parts and len(parts) == len({key for part in parts for key in part}):
                 return {key: value for part in parts for key, value in part.items()}
         return parse_yaml(text)
-    except (ConfigError, UnicodeDecodeError) as error:
+    except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: {yaml_problem(error)}") from error
 
 
 @functools.lru_cache(maxsize=4096)

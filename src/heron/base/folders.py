@@ -35,6 +35,10 @@ VARIABLE = "HERON_FORKS"
 _FORKS = "experiments"  # a folder of forks
 
 
+class ForkError(ConfigError):
+    """A fork cannot be imported."""
+
+
 def package() -> Path:
     """Name the folder of heron's own code."""
     return Path(__file__).resolve().parents[1]
@@ -114,11 +118,21 @@ def find_forks(roots: Sequence[Path]) -> list[Fork]:
     for root in roots:
         for folder in sorted(root.glob(f"{_FORKS}/*/")):
             found.setdefault(folder.name, folder)
+    for name in _named():
+        if not _is_fork(Path(name)):
+            say(f"{VARIABLE}: no fork in {name}: there is neither conf/ nor __init__.py")
     for folder in (Path(name) for name in _named() if Path(name).name != _FORKS):
         other = found.setdefault(folder.name, folder)
         if other.resolve() != folder.resolve():
             raise ConfigError(f"two forks are named {folder.name}, rename one: {other}, {folder}")
     return [*(Fork(f"{PACKAGE}.{name}", path) for name, path in found.items()), *_installed()]
+
+
+def _is_fork(folder: Path) -> bool:
+    """Tell whether a folder is a fork, or has folders that may be forks."""
+    if folder.name == _FORKS:
+        return any(folder.glob("*/"))
+    return (folder / "conf").is_dir() or (folder / "__init__.py").is_file()
 
 
 def add_forks(confs: Sequence[Path]) -> None:
@@ -162,18 +176,18 @@ def load_forks(roots: Sequence[Path]) -> None:
             continue
         try:
             importlib.import_module(fork.module)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             what = type(error).__name__ + (f": {str(error).splitlines()[0]}" if str(error) else "")
             said = f": {error}" if isinstance(error, HeronError) else f" cannot be imported: {what}"
-            raise ConfigError(f"{_where(error, fork.folder)}{said}") from error
+            raise ForkError(f"{_where(error, fork.folder)}{said}") from error
 
 
-def _where(error: Exception, folder: Path) -> str:
+def _where(error: BaseException, folder: Path) -> str:
     """Name the place in a fork's own files where an error was raised."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)]
+    frames, here = traceback.extract_tb(error.__traceback__), folder.resolve()
+    own = [frame for frame in frames if Path(frame.filename).resolve().is_relative_to(here)]
     return f"{own[-1].filename}:{own[-1].lineno}" if own else str(folder / "__init__.py")
 
 

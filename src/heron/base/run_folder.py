@@ -21,15 +21,12 @@ from heron.base.files import (
     atomic_open,
     dump_yaml,
     is_locked,
-    read_json,
-    read_yaml,
     sha256_file,
     write_json,
 )
+from heron.base.run_files import Scores, Status, read_record
 from heron.base.secrets import redacted
 from heron.base.terminal import say
-
-Scores = dict[str, dict[str, float]]  # `{"<split>": {"<metric>": fraction}}`
 
 # Files of `model/` that are written last: where one exists, the model is complete.
 HEAD, BASELINE = "head.safetensors", "baseline.json"
@@ -94,25 +91,24 @@ class RunFolder:
         Not every network file system shares locks between machines.
         """
         status = self.read_status()
-        beat = status.get("heartbeat") or {}
+        beat = status.get("heartbeat", {})
         here = beat.get("host") in (None, socket.gethostname())
-        recent = abs(time.time() - float(beat.get("time", 0.0))) < STALE
+        recent = abs(time.time() - beat.get("time", 0.0)) < STALE
         return is_locked(self.lock) or (status.get("state") == "running" and not here and recent)
 
     def read_status(self) -> dict[str, Any]:
         """Read `status.json`; empty if absent or damaged: the run then counts as unfinished."""
         try:
-            return dict(read_record(self.status))
+            return dict(read_record(self.status, Status))
         except (FileNotFoundError, ConfigError):
             return {}
 
     def read_scores(self) -> Scores:
         """Read `scores.json`; empty where there is none, a ConfigError where it is damaged."""
         try:
-            scores: Scores = read_record(self.scores)
+            return read_record(self.scores, Scores)
         except FileNotFoundError:
             return {}
-        return scores
 
     def read_score(self, metric: str) -> float | None:
         """Read one score on validation; None where there is none."""
@@ -166,9 +162,8 @@ class RunFolder:
 
     def changed(self, missing: bool = True) -> list[str]:
         """Name outputs that have changed since the run ended; with `missing`, also lost ones."""
-        stored, now = self.read_status().get("outputs"), self.outputs()
-        marks = stored.items() if isinstance(stored, dict) else ()
-        return [n for n, mark in marks if (missing or n in now) and now.get(n) != mark]
+        stored, now = self.read_status().get("outputs", {}), self.outputs()
+        return [n for n, mark in stored.items() if (missing or n in now) and now.get(n) != mark]
 
     def require_outputs(self) -> None:
         """Raise a ConfigError where outputs have changed; a removed model is only warned of."""
@@ -237,19 +232,6 @@ def config_text(config: Any) -> str:
 def _dumped(part: bytes) -> str:
     """Write one part of a configuration; cached, because a sweep's jobs share most parts."""
     return dump_yaml(pickle.loads(part))
-
-
-def read_record(path: Path) -> Any:
-    """Read a JSON or YAML file of a run, a mapping; a ConfigError where it is damaged."""
-    try:
-        value = read_yaml(path) if path.suffix == ".yaml" else read_json(path)
-        if isinstance(value, dict):
-            return value
-        why: Any = f"it holds a {type(value).__name__}"
-    except ValueError as error:
-        why = error
-    fix = "copy it again from where the run was trained, or train again (run.resume=false)"
-    raise ConfigError(f"{path} is damaged: {why}; {fix}")
 
 
 def folder_inside(folder: Path, name: str) -> Path:

@@ -505,7 +505,10 @@ def _read_parquet(path: Path, file: IO[bytes], only: Collection[str] | None) -> 
             shutil.copyfileobj(file, unpacked)
             file = unpacked
         found = pyarrow.parquet.ParquetFile(file)
-        wanted = None if only is None else [n for n in found.schema_arrow.names if n in only]
+        names = found.schema_arrow.names
+        if repeated := sorted({name for name in names if names.count(name) > 1}):
+            raise DataError(str(path), f"columns named twice: {', '.join(repeated)}", "rename one")
+        wanted = None if only is None else [name for name in names if name in only]
         batches = found.iter_batches(1000, columns=wanted)
         yield from enumerate((row for batch in batches for row in batch.to_pylist()), 1)
 

@@ -6,7 +6,7 @@ from typing import Any
 from heron.base.cells import Cell, Interval, Table
 from heron.base.tables import table_stem
 from heron.base.terminal import print_lines, print_tables
-from heron.config.parsing import parse_options
+from heron.config.parsing import parse_with_data
 from heron.results.collect import cell_of, is_whole
 from heron.results.score import ScoreOptions, score_files
 from heron.tasks.summarization.scores import write_scores
@@ -14,9 +14,8 @@ from heron.tasks.summarization.scores import write_scores
 
 def run(arguments: Sequence[str]) -> int:
     """Score, print and, with `out=`, write; returns the exit code."""
-    dotted = [word for word in arguments if "." in word.partition("=")[0]]
-    options = parse_options(ScoreOptions, [word for word in arguments if word not in dotted])
-    scored = score_files(options, dotted)
+    options, words = parse_with_data(ScoreOptions, arguments)
+    scored = score_files(options, words)
     drawn = f"{options.resamples} bootstrap resamples"
     drawn += f" of groups ({options.group_column})" if options.group_column else ""
     rows: list[tuple[Cell, ...]] = []

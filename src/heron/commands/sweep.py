@@ -42,7 +42,7 @@ class Progress:
     @property
     def seconds(self) -> float:
         """Seconds of work on the job, over all its processes."""
-        return float(self.run.status.get("seconds") or 0.0)
+        return float(self.run.status.get("seconds", 0.0))
 
 
 def run(arguments: Sequence[str]) -> int:

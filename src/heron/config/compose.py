@@ -21,6 +21,7 @@ from hydra.errors import HydraException
 from hydra.types import HydraContext, RunMode, TaskFunction
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
 from heron.base.errors import ConfigError
 from heron.base.folders import add_forks, conf_dir, conf_dirs
@@ -155,14 +156,16 @@ def open_hydra(name: str = "train", folders: Sequence[Path] = ()) -> Iterator[Hy
 @contextmanager
 def explained(overrides: Sequence[str]) -> Iterator[None]:
     """Turn Hydra's and OmegaConf's errors into one message that names the nearest valid word."""
+    wrong_words = HydraException, OmegaConfBaseException, AssertionError, ValueError, ImportError
     try:
         yield
-    except (HydraException, OmegaConfBaseException, AssertionError, ValueError, ImportError) as e:
+    except (*wrong_words, YAMLError, RecursionError) as error:
         if os.environ.get("HYDRA_FULL_ERROR") == "1":
             raise
         from heron.config.parsing import explain_words  # start-up time: for errors only
+        from heron.config.unreadable import wrong_file
 
-        raise ConfigError(explain_words(overrides, e)) from e
+        raise ConfigError(wrong_file(error) or explain_words(overrides, error)) from error
 
 
 def shortened(path: str) -> Path:

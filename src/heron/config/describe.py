@@ -105,7 +105,7 @@ def in_small(key: str, value: str, folders: Sequence[Path] = ()) -> str:
 def first_comment(path: Path) -> str:
     """Read the first sentence of the comment that a YAML file begins with."""
     lines = []
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         if not line.startswith("#"):
             break
         if not line.startswith("# @"):

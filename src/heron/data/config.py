@@ -14,6 +14,7 @@ from annotated_types import Ge
 from chronicle.options import CorpusOptions
 from heron.base.errors import ConfigError
 from heron.base.files import read_yaml
+from heron.base.folders import ForkError
 from heron.config.constraints import (
     MISSING,
     Checked,
@@ -396,6 +397,8 @@ def read_config(path: Path) -> DataConfig:
     values = data_values(path)
     try:
         return parse(DataConfig, OmegaConf.to_container(values, resolve=True), "data.")
+    except ForkError:  # while a name was looked for; the file is not to blame
+        raise
     except (OmegaConfBaseException, ConfigError) as error:
         raise ConfigError(f"{path}: {error}") from error
 

@@ -61,8 +61,7 @@ def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loa
         ConfigError: the configuration names no classes or no files.
         DataError: every missing file, or every problem in every file.
     """
-    if not config.label_order:
-        raise ConfigError("data.label_order is empty: list the classes, data.label_order=[A, B]")
+    require_classes(config)
     files = _read_splits(config, locate(config, data_dir, cache_dir))
     carved = {split: rows.examples for split, rows in files.items()}
     if config.folds.count and carved.get(TRAIN):
@@ -83,6 +82,12 @@ def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loa
     if TRAIN in splits and config.sample.fraction < 1:
         splits[TRAIN] = sample(splits[TRAIN], config.sample)
     return Loaded({split: splits[split] for split in SPLITS if split in splits}, dropped)
+
+
+def require_classes(config: DataConfig) -> None:
+    """Raise a ConfigError where a data set names no classes."""
+    if not config.label_order:
+        raise ConfigError("data.label_order is empty: list the classes, data.label_order=[A, B]")
 
 
 def _read_splits(config: DataConfig, paths: Mapping[str, Path]) -> dict[str, Rows]:

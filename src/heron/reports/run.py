@@ -24,7 +24,6 @@ from heron.tasks.task import CLASSES
 
 SPENT = ("steps", "planned", "batches", "samples", "tokens (M)", "padding", "different examples")
 
-_COUNTS = ("steps", "batches", "samples", "tokens", "padded", "unique")
 _CALIBRATION = ("ece", "mce", "brier")
 _PER_CLASS = ("precision", "recall", "f1", "support", "predicted")
 _ROWS = 2_000  # more predictions than this make a page slow to open
@@ -135,7 +134,7 @@ def class_table(run: RunRecord, split: str = "test") -> Table:
     names = dict.fromkeys(name.partition("/")[2] for name in scores if "/" in name)
 
     def cell(part: str, name: str) -> Cell:
-        value = scores.get(f"{part}/{name}")
+        value = run.score(split, f"{part}/{name}")
         return int(value) if part == "support" and value is not None else value
 
     rows = [(name, *(cell(part, name) for part in columns)) for name in names]
@@ -145,18 +144,14 @@ def class_table(run: RunRecord, split: str = "test") -> Table:
 def stage_table(run: RunRecord) -> Table:
     """Show the budget that a run has spent, by stage; without rows where there is no ledger."""
     columns = ("stage", *(name for name in SPENT if name != "planned"))
-    stages = [stage for stage in run.ledger.get("stages", ()) if is_complete(stage)]
+    if not run.ledger:
+        return Table("Spent", columns, ())
+    stages = run.ledger["stages"]
     rows = [(str(s.get("stage", number)), *spent_cells([s])) for number, s in enumerate(stages)]
-    total = run.ledger.get("total", {})
-    if len(rows) > 1 and is_complete(total):
-        rows.append(("all", *spent_cells([total])))
-    note = f"{run.ledger.get('planned_steps', '–')} optimizer steps were planned." if rows else ""
+    if len(rows) > 1:
+        rows.append(("all", *spent_cells([run.ledger["total"]])))
+    note = f"{run.ledger['planned_steps']} optimizer steps were planned." if rows else ""
     return Table("Spent", columns, tuple(rows), note)
-
-
-def is_complete(counts: Any) -> bool:
-    """Whether a ledger's entry has all counts."""
-    return counts is not None and all(isinstance(counts.get(n), int) for n in _COUNTS)
 
 
 def spent_cells(totals: Sequence[Mapping[str, Any]]) -> list[Cell]:

@@ -20,7 +20,6 @@ from heron.reports.run import (
     ReportFiles,
     caveats,
     data_url,
-    is_complete,
     spent_cells,
     write_run_report,
 )
@@ -262,11 +261,9 @@ def _spent(runs: Sequence[RunRecord]) -> list[tuple[System, Totals]]:
     """Group the finished runs that left a ledger: baselines and older runs have none."""
     found = []
     for group in group_runs(runs):
-        ledgers = [run.ledger for run in group.runs if run.done]
+        ledgers = [run.ledger for run in group.runs if run.done and run.ledger]
         totals: Totals = [
-            {"planned": ledger.get("planned_steps"), **ledger["total"]}
-            for ledger in ledgers
-            if is_complete(ledger.get("total"))
+            {"planned": ledger["planned_steps"], **ledger["total"]} for ledger in ledgers
         ]
         found += [(group, totals)] if totals else []
     return found

@@ -8,7 +8,8 @@ from typing import Any
 
 from heron.base.cells import Cell, Interval
 from heron.base.errors import ConfigError
-from heron.base.run_folder import GONE, RunFolder, read_record
+from heron.base.run_files import Ledger, Scores, Settings, Status, read_record
+from heron.base.run_folder import GONE, RunFolder
 from heron.base.tables import table_stem
 from heron.base.terminal import say
 from heron.metrics.names import with_copied
@@ -121,9 +122,15 @@ def is_run(folder: Path) -> bool:
 
 def _read_run(path: Path) -> RunRecord:
     folder, found, errors = RunFolder(path), list[dict[str, Any]](), list[str]()
-    for file in (folder.config, folder.status, folder.scores, folder.ledger):
+    kinds: dict[Path, Any] = {
+        folder.config: Settings,
+        folder.status: Status,
+        folder.scores: Scores,
+        folder.ledger: Ledger,
+    }
+    for file, kind in kinds.items():
         try:
-            found.append(read_record(file) if file.is_file() else {})
+            found.append(read_record(file, kind) if file.is_file() else {})
         except (OSError, ConfigError) as error:
             errors.append(f"{file.name} cannot be read: {error}")
             found.append({})

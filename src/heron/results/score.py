@@ -11,7 +11,7 @@ from annotated_types import Ge
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import parse_json
-from heron.base.folders import data_set_file, default_cache_dir, default_data_dir
+from heron.base.folders import data_set_file
 from heron.base.tables import (
     SUFFIXES,
     Table,
@@ -25,6 +25,7 @@ from heron.base.tables import (
     table_stem,
 )
 from heron.config.constraints import OneOf, Seed
+from heron.config.parsing import DataFolders
 from heron.data.config import JOIN, DataConfig, read_config
 from heron.data.rows import Joined, LabelError, LabelReader, Rows, read_join, read_labels
 from heron.data.sources import State, inspect
@@ -52,7 +53,7 @@ PREDICTION_COLUMNS = ("prediction", "pred", "predicted_label", "label")
 
 
 @dataclass(kw_only=True)
-class ScoreOptions(BertScoreOptions):
+class ScoreOptions(DataFolders, BertScoreOptions):
     """Options of `heron score`; it also takes keys, see `heron.data.overrides`.
 
     With a column `p/<label>` for every label, such as heron's own predictions have, calibration is
@@ -162,7 +163,7 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
     guid = options.guid_column or named
     columns = replace(usual, label=label, guid=guid, group=group, truth=None, side=[])
     config = replace(config, columns=columns, label_field={})
-    rows = read_labels(gold, config, _joined(gold, config))
+    rows = read_labels(gold, config, _joined(gold, config, *options.folders))
     found, notes = _align(options, config, predictions, column, rows, (label,))
     reader = LabelReader(config, column)
     predicted = _read_labels(found, reader, options)
@@ -227,7 +228,8 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
     rest = kind.rest(examples, texts, config)
     scores, signature = mean_scores(items), None
     if by_encoder:
-        computed = compute_asked(texts, [gold for (gold,) in golds], by_encoder)
+        _, cache = options.folders
+        computed = compute_asked(texts, [gold for (gold,) in golds], by_encoder, cache)
         items, scores = items | computed.known(), scores | computed.means()
         signature = computed.signature
     scores |= rest
@@ -382,12 +384,12 @@ def _labels_found(gold: Table, column: str, task: str) -> list[str]:
     return ordered if len(ordered) == len(found) else sorted(found)
 
 
-def _joined(gold: Table, config: DataConfig) -> Joined | None:
+def _joined(gold: Table, config: DataConfig, data_dir: Path, cache_dir: Path) -> Joined | None:
     """Read the table that adds a data set's ids, if it is downloaded and the gold file joins it."""
     if config.join is None or config.join.key not in gold.columns:
         return None
     alone = replace(config, files={JOIN: config.files[JOIN]}, phrases="none")
-    source = inspect(alone, default_data_dir(), default_cache_dir())[JOIN]
+    source = inspect(alone, data_dir, cache_dir)[JOIN]
     at_hand = source.state in (State.VERIFIED, State.UNPINNED)
     return read_join(source.path, config.join) if at_hand else None
 

@@ -10,6 +10,8 @@ from heron.base.files import sha256_file
 from heron.data.config import (
     JOIN,
     SPLITS,
+    TEST,
+    VALIDATION,
     DataConfig,
     FoldsConfig,
     HoldoutConfig,
@@ -33,11 +35,14 @@ class Shipped:
     dropped: Mapping[str, Mapping[str, int]]  # rows left out, by split and reason
 
 
-def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped:
+def read_shipped(
+    config: DataConfig, data_dir: Path, cache_dir: Path, carved: bool = False
+) -> Shipped:
     """Read the split files that are there, each whole and as it was shipped.
 
     Nothing is held out, sampled or dropped as a duplicate, whatever `config` says, and no file is
-    downloaded: `heron data NAME fetch=true` does that. (Data of the hub are.)
+    downloaded: `heron data NAME fetch=true` does that. (Data of the hub are.) With `carved`, test
+    and validation are taken from train where `config` says so, as a run takes them.
 
     Raises:
         DataError: no split file is there, or one cannot be read; names every file or row.
@@ -53,13 +58,14 @@ def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped
             fetch = f"heron data {config.name} fetch=true, or data.files.{name}.path=FILE"
             problems.append(Problem(str(path), what, f"{fetch}, or paths.data=DIR"))
         raise DataError(problems)
+    takes_test, takes_validation = (carved and name not in missing for name in (TEST, VALIDATION))
     config = dataclasses.replace(
         config,
         files=present,
         join=None if JOIN in missing else config.join,
         duplicates="keep",
-        holdout=HoldoutConfig(fraction=0),
-        validation=ValidationConfig(fraction=0),
+        holdout=config.holdout if takes_test else HoldoutConfig(fraction=0),
+        validation=config.validation if takes_validation else ValidationConfig(fraction=0),
         folds=FoldsConfig(),
         sample=SampleConfig(),
         substitute=None,

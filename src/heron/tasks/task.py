@@ -26,7 +26,8 @@ if TYPE_CHECKING:  # importing these modules would load torch
 
     from torch import nn
 
-    from heron.base.run_folder import RunFolder, Scores
+    from heron.base.run_files import Scores
+    from heron.base.run_folder import RunFolder
     from heron.data.examples import Example
     from heron.languages.language import Language
     from heron.metrics.paired import Floats

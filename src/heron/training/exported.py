@@ -28,7 +28,8 @@ from torch import nn
 
 from heron.base.errors import ConfigError
 from heron.base.files import SEAL, damaged_files, read_json, seal, system_errors, write_json
-from heron.base.run_folder import HEAD, RunFolder, read_record
+from heron.base.run_files import Pointer, read_record
+from heron.base.run_folder import HEAD, RunFolder
 from heron.base.terminal import say
 from heron.data.hub import identity, save_tokenizer
 from heron.models.config import EncoderConfig
@@ -121,7 +122,7 @@ def load_exported(folder: RunFolder, run_code: bool = False) -> tuple[Config, En
     exported = dataclasses.replace(trained_encoder(config.encoder, folder.model), freeze="none")
     config = dataclasses.replace(config, encoder=exported)
     pointer = folder.model / POINTER
-    if pointer.is_file() and read_record(pointer)["files"] != identity(exported):
+    if pointer.is_file() and read_record(pointer, Pointer)["files"] != identity(exported):
         raise ConfigError(
             f"{folder.path}: was trained on the frozen encoder {exported.name}, whose files "
             "have changed or are gone; put them back"
@@ -143,7 +144,8 @@ def trained_encoder(config: EncoderConfig, model: Path) -> EncoderConfig:
         ConfigError: a file of `model/` is damaged.
     """
     require_whole(model)
-    name = read_record(model / POINTER)["name"] if (model / POINTER).is_file() else str(model)
+    pointer = model / POINTER
+    name = read_record(pointer, Pointer)["name"] if pointer.is_file() else str(model)
     if name == config.name:
         return config
     return dataclasses.replace(config, name=name, revision=None, num_layers=None)

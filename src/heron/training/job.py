@@ -14,7 +14,8 @@ from pytorch_lightning.strategies import FSDPStrategy
 from heron.base import ranks
 from heron.base.files import seal, write_json
 from heron.base.libraries import own_threads, silence_libraries
-from heron.base.run_folder import BASELINE, RunFolder, Scores
+from heron.base.run_files import Scores
+from heron.base.run_folder import BASELINE, RunFolder
 from heron.base.tables import write_table
 from heron.base.terminal import say
 from heron.config.compose import run_in_hydra

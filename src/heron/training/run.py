@@ -32,11 +32,12 @@ from heron.base.errors import (
     visible,
 )
 from heron.base.files import fingerprint, locked, remove_half_written, sha256_file
-from heron.base.run_folder import HEAD, RunFolder, Scores, checkpoint_of, config_text
+from heron.base.run_files import Scores
+from heron.base.run_folder import HEAD, RunFolder, checkpoint_of, config_text
 from heron.base.secrets import redact, redacted
 from heron.base.signals import INTERRUPTED, interruptible
 from heron.base.terminal import kept_by, say
-from heron.data.readers import every_set, load_with_report
+from heron.data.readers import every_set, load_with_report, require_classes
 from heron.data.sources import locate
 from heron.models.config import EncoderConfig
 from heron.tasks import BASELINES
@@ -329,6 +330,7 @@ def count_ranks(config: Config) -> int:
 
 def _check_monitor(config: Config) -> None:
     """Refuse an unknown score now; Lightning would do so after the first epoch."""
+    require_classes(config.data)  # the scores have their names
     monitor, scores = config.trainer.monitor, task_of(config).monitored_names(config)
     if monitor not in scores:
         hint = nearest(monitor, scores, listed=True)

@@ -19,9 +19,10 @@ import wandb
 from wandb.errors import UsageError
 
 from heron.base.errors import ConfigError, first_line
-from heron.base.files import read_json, read_yaml, write_json
+from heron.base.files import read_yaml, write_json
 from heron.base.registry import ABOVE
-from heron.base.run_folder import RunFolder, read_record
+from heron.base.run_files import Ledger, read_record
+from heron.base.run_folder import RunFolder
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
 from heron.base.terminal import first_time, said, say
@@ -153,9 +154,9 @@ def _where(folder: RunFolder, run: Any) -> str:
     return f"wandb sync {shlex.quote(os.path.relpath(place))}"
 
 
-def _stored(folder: RunFolder) -> dict[str, Any]:
+def _stored(folder: RunFolder) -> dict[str, str]:
     path = folder.last.parent / "wandb.json"
-    return dict(read_json(path)) if path.is_file() else {}
+    return read_record(path, dict[str, str]) if path.is_file() else {}
 
 
 def _run_id(config: Config, folder: RunFolder, project: str) -> str:
@@ -258,7 +259,7 @@ def summary(folder: RunFolder) -> dict[str, float]:
     for split, scores in folder.read_scores().items():
         found |= {f"scores/{split}/{name}": value for name, value in scores.items()}
     if folder.ledger.is_file():
-        ledger = read_record(folder.ledger)
+        ledger: Any = read_record(folder.ledger, Ledger)
         found |= {f"ledger/{name}": value for name, value in ledger["total"].items()}
         found["ledger/planned_steps"] = ledger["planned_steps"]
     return found

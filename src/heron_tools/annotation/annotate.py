@@ -75,7 +75,7 @@ def run(arguments: Sequence[str]) -> int:
 def _draw(arguments: Sequence[str]) -> int:
     options, words = parse_with_data(DrawOptions, arguments)
     config = configure(options.data, words)
-    shipped = read_shipped(config, *options.folders)
+    shipped = read_shipped(config, *options.folders, carved=True)
     if options.split not in shipped.splits:
         near = nearest(options.split, shipped.splits)
         raise ConfigError(f"split={options.split}: {config.name} has no such split here.{near}")

@@ -15,7 +15,7 @@ from heron.config.constraints import Seed, field_types
 from heron.config.parsing import DataFolders, parse_options
 from heron.results import CLAIMS
 from heron_tools.reproduction.status import has_model, status_table
-from heron_tools.reproduction.targets import Request, Target, choose_targets, read_targets
+from heron_tools.reproduction.targets import NOTHING, Request, Target, choose_targets, read_targets
 
 if TYPE_CHECKING:  # importing these modules would load Hydra
     from heron.training.run import Run
@@ -58,6 +58,7 @@ def run(arguments: Sequence[str]) -> int:
         print_tables([status_table(chosen, *folders)])
         return 0
     begin()
+    _check_files(target, options.files)
     if target.experiment is None:
         found, code = _computed(target, options, folders, overrides), 0
     else:
@@ -82,16 +83,30 @@ def _computed(
     if options.dry_run:
         print_tables([status_table([target], *folders)])
         return None
-    request = Request(*folders, options.seeds[0], options.files, options.encoder)
     from heron_tools.reproduction.results import of_function
 
-    return of_function(target, target.compute(request))
+    return of_function(target, target.compute(_request(options, folders)))
+
+
+def _request(options: ReproduceOptions, folders: Folders) -> Request:
+    return Request(*folders, options.seeds[0], options.files, options.encoder)
+
+
+def _check_files(target: Target, files: Sequence[Path]) -> None:
+    """Refuse files of `from=` that are not there, or that the target does not read."""
+    if missing := [path for path in files if not path.exists()]:
+        raise ConfigError(f"from={missing[0]}: there is no such file or folder")
+    if files and target.function is None:
+        raise ConfigError(f"from={files[0]}: no cell of {target.name} is computed from files")
 
 
 def _trained(
     target: Target, options: ReproduceOptions, folders: Folders, overrides: Sequence[str]
 ) -> tuple[Any, int]:
-    """Run a target's unfinished runs and compare the scores; a dry run only lists them."""
+    """Run a target's unfinished runs and compare the scores; a dry run only lists them.
+
+    With files, none is started: their cells stand beside those of the finished runs.
+    """
     jobs, refused = _plan(target, options, folders, overrides)
     from heron.commands.train import report
     from heron.results.collect import collect
@@ -104,12 +119,16 @@ def _trained(
         if target.prompted and jobs:
             print_tables([plan_prompts([job.config for job in jobs])])
         return None, 0
-    code = int(run_planned(jobs, refused, report)) if jobs else 2
-    for words, reason in [] if jobs else refused:
-        print(f"heron reproduce: {words}: {reason}", file=sys.stderr)
+    filled, code = NOTHING, 0
+    if options.files:
+        filled = target.compute(_request(options, folders))
+    else:
+        code = int(run_planned(jobs, refused, report)) if jobs else 2
+        for words, reason in [] if jobs else refused:
+            print(f"heron reproduce: {words}: {reason}", file=sys.stderr)
     runs = [run for job in jobs if job.folder.path.is_dir() for run in collect(job.folder.path)]
-    if any(run.done for run in runs):
-        return of_runs(target, runs), code
+    if filled.values or any(run.done for run in runs):
+        return of_runs(target, runs, filled), code
     print(f"heron reproduce: no run of {target.name} is finished", file=sys.stderr)
     return None, code or 2
 

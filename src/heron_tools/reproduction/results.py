@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from heron.base.cells import Table, show, to_markdown
 from heron.base.errors import ConfigError
-from heron.base.files import read_json, read_yaml, write_file, write_json
+from heron.base.files import read_yaml, write_file, write_json
 from heron.base.libraries import provenance
+from heron.base.run_files import read_record
 from heron.base.tables import write_table
 from heron.reports.pages import render
 from heron.reports.run import data_url
@@ -28,9 +31,41 @@ from heron_tools.reproduction.comparing import (
 from heron_tools.reproduction.latex import to_latex
 from heron_tools.reproduction.paper_tables import fraction_figure, paper_view
 from heron_tools.reproduction.published import DECIMALS, all_published, find_published
-from heron_tools.reproduction.targets import Filled, Request, Target
+from heron_tools.reproduction.targets import NOTHING, Filled, Request, Target
 
 RESULT = "result.json"
+
+
+class StoredTable(TypedDict):
+    """A table, its cells as text."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+    note: str
+
+
+class SourceOfRun(TypedDict):
+    """A run that a target was reproduced with, and the SHA-256 of its data by split."""
+
+    folder: str
+    data: dict[str, str]
+
+
+class StoredResult(TypedDict):
+    """`result.json`."""
+
+    target: str
+    title: str
+    note: str
+    command: str
+    date: str
+    git: dict[str, Any] | None
+    versions: dict[str, str]
+    sources: dict[str, SourceOfRun]
+    figures: list[str]
+    files: list[str]
+    tables: list[StoredTable]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +132,10 @@ def _beside(paper: Mapping[str, Any], filled: Filled, title: str) -> list[Table]
     return tables
 
 
-def of_runs(target: Target, runs: Sequence[RunRecord]) -> Reproduction:
+def of_runs(target: Target, runs: Sequence[RunRecord], filled: Filled = NOTHING) -> Reproduction:
     """Compare the scores of runs with the paper's; a figure has a table and curves.
+
+    Cells of `filled` were computed from files.
 
     Raises:
         ConfigError: the paper has no published numbers to compare with.
@@ -107,12 +144,17 @@ def of_runs(target: Target, runs: Sequence[RunRecord]) -> Reproduction:
     parts = published_parts(target, published)
     path = find_published(f"{target.paper}/{target.table}")
     tables, figures = [], dict[str, bytes]()
-    for table in parts.values():
+    for name, table in parts.items():
+        values = filled.values.get(name, {})
         if "scores" not in table:
+            if values:
+                part = Filled({name: values}, notes=filled.notes)
+                tables += _beside(published, part, table["title"])
             continue
         rows, headings = compare_runs(published, table, runs)
+        rows = [row._replace(estimate=values.get(row.names, row.estimate)) for row in rows]
         decimals = table.get("decimals", DECIMALS)
-        note = note_of(table)
+        note = " ".join(filter(None, (note_of(table), *(filled.notes if values else ()))))
         tables.append(comparison_table(table["title"], headings, rows, decimals, note))
     if path is not None and target.table in published.get("figures", {}):
         view = paper_view(f"{target.paper}/{target.table}", runs, path)
@@ -220,7 +262,7 @@ def write_paper_report(
         ConfigError: nothing has been reproduced.
     """
     stored = {target: folder / paper / target.key / RESULT for target in targets}
-    results = [read_json(path) for path in stored.values() if path.is_file()]
+    results = [read_record(path, StoredResult) for path in stored.values() if path.is_file()]
     if not results and not more:
         raise ConfigError(
             f"{folder / paper} holds no results yet: heron reproduce {targets[0].name}"

@@ -1,7 +1,8 @@
 """The tables and figures of the papers: `experiments/<paper>/targets.yaml`.
 
 A target is reproduced by a sweep (`experiment`), whose scores are compared by a view in
-`published.yaml`, or by a function of the paper's folder.
+`published.yaml`, or by a function of the paper's folder; with both, the function fills the cells
+that are computed from files (`from=`).
 """
 
 from __future__ import annotations
@@ -98,6 +99,9 @@ class Filled:
     figures: Mapping[str, bytes] = field(default_factory=dict)  # PNG by file name
     files: Mapping[str, str | bytes | Mapping[str, Sequence[Any]]] = field(default_factory=dict)
     notes: Sequence[str] = ()  # definitions, counts left out, substitutions
+
+
+NOTHING = Filled()
 
 
 def run_mark(folder: Path, data: str, encoder: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from heron.base.errors import HeronError
 from heron.base.run_folder import RunFolder
+from heron.cli import main
 from heron.commands import demo
 from heron.data.config import FileConfig
 from heron.sweeps.grid import compose_jobs
@@ -182,3 +184,11 @@ def test_a_user_is_told_of_a_cache_elsewhere_and_of_intervals_that_cannot_be(
     said = capsys.readouterr().err
     assert said.count(str(own)) == 1
     assert said.count("one document; see task.resample=row") == 2  # validation, test
+
+
+def test_a_data_set_without_classes_is_refused_before_anything_is_computed(tmp_path, capsys):
+    words = ("data=chronicle_nli", "data.label_order=[]", "data.label_aliases={}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        assert main(["train", *words, "encoder=scratch", f"paths.runs={tmp_path}"]) == 2
+    assert "data.label_order" in capsys.readouterr().err

@@ -14,7 +14,8 @@ from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.base.files import write_json
 from heron.base.folders import default_cache_dir
-from heron.base.run_folder import RunFolder, Scores
+from heron.base.run_files import Scores
+from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
 from heron.base.terminal import print_lines
 from heron.config.parsing import parse

@@ -215,3 +215,40 @@ def test_figures_2_and_3_read_a_finished_run(tmp_path):
     assert not any("of lemmas" in table.title for table in tables)
     measures = next(table.rows for table in tables if "correctness" in table.columns[-1])
     assert [row[0] for row in measures][2:4] == ["its lemma term", "its part-of-speech term"]
+
+
+@pytest.fixture
+def answered(tmp_path, monkeypatch):
+    """Write a test set of six pairs, and the answers of two people to each."""
+    classes = ("contradiction", "entailment", "neutral")
+    golds = [classes[row % 3] for row in range(6)]
+    texts = {"premise": [f"p {row}" for row in range(6)], "hypothesis": ["h"] * 6}
+    write_table(tmp_path / "test.csv", {"guid": list("abcdef"), **texts, "label": golds})
+    data = configure("own_nli", [f"data.files.test.path={tmp_path / 'test.csv'}"])
+    monkeypatch.setattr("heron_forks.lchaim.tables.choose_present", lambda *_: data)
+    answers = [*golds, *golds[:5], "entailment"]  # one of twelve is wrong
+    path = tmp_path / "hebrew.csv"
+    raters = ["anna"] * 6 + ["ben"] * 6
+    write_table(path, {"guid": list("abcdef") * 2, "rater": raters, "label": answers})
+    return path
+
+
+def test_peoples_answers_fill_their_row_of_table_2_and_start_no_run(answered, tmp_path, capsys):
+    values = fill("T2", answered).values
+    row = ("human", "in Hebrew")
+    assert values["table2"][*row, "accuracy"].value == pytest.approx(11 / 12)
+    f1s = [values["table2_classes"][*row, name, "F1"].value for name in ("entailment", "neutral")]
+    assert f1s == pytest.approx([8 / 9, 6 / 7])
+    assert values["table2"][*row, "F1"].value == pytest.approx((1 + sum(f1s)) / 3)
+    words = [f"from={answered}", f"out={tmp_path / 'out'}", f"paths.runs={tmp_path / 'runs'}"]
+    assert heron("reproduce", "lchaim:T2", *words) == 0
+    cells = [line.split() for line in capsys.readouterr().out.splitlines()]
+    (accuracy,) = [line for line in cells if line[:4] == ["human", "in", "Hebrew", "accuracy"]]
+    assert accuracy[4:6] == ["0.8497", "0.91667"]
+    assert not (tmp_path / "runs").exists()
+
+
+def test_an_answer_that_is_no_class_is_named_by_line(answered):
+    answered.write_text(answered.read_text().replace('"ben","neutral"', '"ben","perhaps"'))
+    with pytest.raises(DataError, match=r"hebrew\.csv:10"):
+        fill("T2", answered)

@@ -15,6 +15,7 @@ from heron.base.tables import read_table, write_table
 from heron.cli import main
 from heron.data.examples import Example
 from heron.data.overrides import configure
+from heron.data.readers import load
 from heron.results.shipped import read_shipped
 from heron_tools.annotation.sheets import (
     assign_raters,
@@ -288,3 +289,18 @@ def test_a_table_in_another_format_has_no_mark_of_a_spreadsheet(tmp_path):
     write_for_people(tmp_path / "anna.jsonl", COLUMNS)
     assert (tmp_path / "anna.jsonl").read_bytes().startswith(b"{")
     assert read_table(tmp_path / "anna.jsonl").values("text") == COLUMNS["text"]
+
+
+@pytest.mark.parametrize("split", ["train", "validation", "test"])
+def test_splits_that_a_run_takes_from_train_are_drawn_from_as_the_run_reads_them(split, tmp_path):
+    texts = [f"text {row}" for row in range(40)]
+    labels = [("good", "bad")[row % 2] for row in range(40)]
+    write_table(tmp_path / "train.csv", {"id": range(40), "text": texts, "label": labels})
+    words = [f"data.files.train.path={tmp_path / 'train.csv'}", "data.columns.guid=id"]
+    words += ["data.label_order=[good, bad]", "data.holdout.fraction=0.2"]
+    out = tmp_path / "study"
+    asked = ("data=own_classification", f"split={split}", "raters=1", "per_row=1", f"out={out}")
+    assert main(["annotate", "draw", *asked, *words]) == 0
+    wanted = load(configure("own_classification", words), tmp_path, tmp_path)[split]
+    drawn = read_table(out / "rater1.csv").values("guid")
+    assert sorted(map(str, drawn)) == sorted(example.guid for example in wanted)
