@@ -272,11 +272,12 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         """Make a dictionary; of a repeated key, PyYAML takes the last value."""
         names = set()
         for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                continue
             if key.value in names:
                 problem = f"found duplicate key {key.value}"
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
-            if isinstance(key, yaml.ScalarNode):
-                names.add(key.value)
+            names.add(key.value)
         return dict(super().construct_mapping(node, deep))
 
 
