@@ -41,6 +41,7 @@ BASELINES.register(
         load=on_demand("heron_forks.ronli.zero_shot:load_zero_shot"),
         options=ZeroShotConfig,
         tasks=("nli",),
+        reads_train=False,
         problems=zero_shot_problems,
         sources=zero_shot_files,
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -250,6 +251,12 @@ def _corrected_examples(request: Request) -> list[tuple[Example, tuple[str, str]
 
 
 def _kappa(said: Sequence[tuple[str, str]], seed: int, mark: str = "") -> Estimate:
+    """Compute Cohen's kappa; NaN where one side has a single class.
+
+    Its formula gives 0 for such rows, however many of them agree.
+    """
+    if any(len(set(labels)) == 1 for labels in zip(*said, strict=True)):
+        return Estimate(math.nan, n=len(said), of="pairs", mark=mark)
     items = [str(number) for number in range(len(said))]
     labels = Labels(items, ("automatic", "manual"), said)
     found = next(each for each in agreements(labels, seed=seed) if each.measure == "Cohen's kappa")

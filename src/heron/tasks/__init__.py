@@ -35,6 +35,9 @@ class Baseline:
     splits: Callable[[Any, Sequence[str]], list[str]] = lambda config, splits: [
         split for split in splits if split != "train"
     ]
+    # Whether it is fitted to the train split. If not, a run leaves out the data set's train file,
+    # unless validation or test are taken from it.
+    reads_train: bool = True
     # The tables that it leaves in the run folder: columns by file name.
     tables: Callable[[Any], Mapping[str, Any]] = lambda fitted: {}
     options: type[BaselineConfig] | None = None  # its keys; None: it has none but its name

@@ -31,7 +31,7 @@ from heron.config.constraints import (
 )
 from heron.config.parsing import parse
 from heron.data import TASKS
-from heron.data.config import BatchingConfig, DataConfig
+from heron.data.config import TEST, TRAIN, VALIDATION, BatchingConfig, DataConfig
 from heron.dynamics.config import CurriculumConfig, DynamicsConfig
 from heron.metrics import METRICS
 from heron.metrics.config import BertScoreConfig
@@ -396,7 +396,17 @@ def read(values: Mapping[Any, Any], composed: bool = False) -> Config:
 
         paths = whole.get("paths") or {}
         whole["data"] = own_files(data, Path(str(paths.get("data") or "data")))
-    return parse(Config, whole)
+    config = parse(Config, whole)
+    if composed and not _reads_train(config):
+        config.data.files.pop(TRAIN, None)
+    return config
+
+
+def _reads_train(config: Config) -> bool:
+    """Tell whether a run needs the train file: to be fitted, or to take a split from it."""
+    name, data = config.baseline.name, config.data
+    is_fitted = name == "none" or BASELINES[name].reads_train
+    return is_fitted or data.folds.count > 0 or not {VALIDATION, TEST} <= data.files.keys()
 
 
 def _gathered(values: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -98,12 +98,15 @@ def _cells(row: Compared, digits: int, same_size: bool) -> tuple[Cell, ...]:
     if row.estimate is None:
         return (*row.names, published, None, None, None, None)
     found = row.estimate
+    counted = f" ({found.n:,} {found.of})" if found.n else ""
+    if math.isnan(found.value):
+        return (*row.names, published, f"undefined{counted}", None, None, None)
     is_whole = row.published is not None and not digits
     more = 1 if is_whole else max(3, digits + 1)
     value = found.value
     shown = f"{value:,.0f}" if _is_count(found) else f"{value:,.{more}f}"
     shown += "" if found.sd is None else f" ± {found.sd:.{more}f}"
-    shown += f" ({found.n:,} {found.of})" if found.n else ""
+    shown += counted
     between = "" if found.low is None else f"{found.low:,.{more}f} to {found.high:,.{more}f}"
     change, said = "", ""
     if row.published is not None and (same_size or not (found.mark and _is_count(found))):

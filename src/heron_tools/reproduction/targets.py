@@ -80,7 +80,8 @@ class Request:
 class Estimate:
     """A reproduced number."""
 
-    value: float  # in the unit of `published.yaml`, fractions from 0 to 1
+    # In the unit of `published.yaml`, fractions from 0 to 1; NaN: undefined for these items.
+    value: float
     low: float | None = None  # 95 % interval
     high: float | None = None
     n: int | None = None  # number of rows, items or seeds

@@ -294,3 +294,13 @@ def test_live_text_in_a_csv_of_heron_s_scores_as_it_does_in_json():
         found.append(scores)
     assert found[0] == found[1]
     assert found[0]["x"]["accuracy"] == 3 / 6
+
+
+def test_the_table_that_a_data_set_joins_is_read_from_the_given_folder(files, capsys):
+    write_table("texts.csv", {"text": list("uvwxyz"), "label": GOLD})
+    further = {name: [""] * 6 for name in ("document_number", "hadar", "shir", "curated")}
+    ids = {"text": list("zyxwvu"), "id": GUIDS[::-1], **further}
+    write_table(files / "elsewhere" / "trc" / "training-data" / "TRC_dataset.csv", ids)
+    words = ["data=trc", "data.verify=false", "resamples=0", "paths.data=elsewhere"]
+    assert score(*words, gold="texts.csv")[0] == 0
+    assert "rows joined on id" in capsys.readouterr().out

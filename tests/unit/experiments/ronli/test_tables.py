@@ -8,8 +8,9 @@ import pytest
 from heron.base.errors import DataError
 from heron.data.overrides import configure
 from heron.dynamics.cartography import GROUPS
+from heron_forks.ronli.tables import _kappa
 from heron_tools.reproduction.results import of_function
-from heron_tools.reproduction.targets import Request, read_targets
+from heron_tools.reproduction.targets import Filled, Request, read_targets
 from real_data import DATA, on_real
 from small_runs import TINY, heron, in_folder
 
@@ -120,3 +121,16 @@ def test_a_list_of_phrases_is_read_from_the_users_folder(tmp_path):
     counts.write_text("class,phrase,sentences,pairs\ncontrastive,a,7,5\nentailment,b,2,2\n")
     (table,) = fill("T7", tmp_path, files=[counts]).tables
     assert table.rows == (("contrastive", "a", 7), ("contrastive", "b", None))
+
+
+@pytest.mark.parametrize("said", [[("a", "b"), ("a", "a")], [("a", "a"), ("b", "a")]])
+def test_kappa_is_undefined_and_has_no_difference_where_one_side_has_a_single_class(said):
+    found = _kappa(said, 0)
+    filled = Filled({"table12": {("easy", "kappa"): found}})
+    (table,) = of_function(read_targets()["ronli:T12"], filled).tables
+    (cells,) = [row for row in table.rows if row[0] == "easy"]
+    assert cells[2:] == ("0.75", "undefined (2 pairs)", None, None, None)
+
+
+def test_kappa_of_two_classes_is_a_number():
+    assert _kappa([("a", "a"), ("b", "b"), ("b", "a")], 0).value == pytest.approx(0.4)

@@ -18,6 +18,7 @@ from heron.base.errors import ConfigError
 from heron.data.config import BatchingConfig, Columns, DataConfig
 from heron.data.examples import Example
 from heron.tasks.config import Config, TaskConfig, TrainerConfig
+from heron.training.compose import compose
 from heron_forks.ronli.rules import ZeroShotConfig
 from heron_forks.ronli.zero_shot import load_zero_shot, misplace
 from small_baselines import save_nli_model
@@ -176,3 +177,13 @@ def test_weights_that_can_run_code_are_not_loaded(tiny_encoder, tmp_path):
     torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
     with pytest.raises(ConfigError, match=r"baseline\.model="):
         load(config(tmp_path))
+
+
+def run_files(*words: str) -> set[str]:
+    return set(compose(["experiment=ronli/zero_shot", *words]).data.files)
+
+
+def test_a_run_that_is_fitted_to_nothing_asks_for_no_train_file() -> None:
+    assert {"train", "validation", "test"} & run_files() == {"validation", "test"}
+    assert "train" in run_files("baseline=majority")
+    assert "train" in run_files("data=ronli_dev"), "its validation and test are parts of this file"
