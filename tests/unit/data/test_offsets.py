@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import PreTrainedTokenizerFast
+from transformers import BertConfig, PreTrainedTokenizerFast
 
 from heron.data.examples import Example, Span
 from heron.data.features import FeatureOptions, Features
@@ -114,6 +114,7 @@ def tokenizer(request, tmp_path_factory):
         own = {"unk_token": "<unk>"} if "BPE" not in request.param else {}
         fast = PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="</s>", **own)
         fast.save_pretrained(folder)
+        BertConfig(vocab_size=len(fast)).save_pretrained(folder)
     return load_tokenizer(EncoderConfig(name=name, max_length=64), MARKERS, (), folder)
 
 
