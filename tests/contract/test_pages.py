@@ -187,7 +187,7 @@ RIDDLES = {
     "describe, report": r"(says?|said|tells?|told) of",
     "the run that a curriculum learns from": r"an?other first run|no first run|of first runs",
 }
-MOST_WORDS = {"README.md": 900, "docs": 14_000}
+MOST_WORDS = {"README.md": 900, "docs": 14_500}
 
 
 def texts_of_the_house() -> dict[str, str]:
