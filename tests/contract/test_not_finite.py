@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from heron.base.errors import HeronError
-from heron.base.run_folder import RunFolder, read_record
+from heron.base.run_folder import RunFolder
 from heron.data.config import VALIDATION
 from heron.tasks.several import Mean, WithEachSetting
 from heron.training import inference
@@ -89,7 +89,7 @@ def test_a_diverged_run_fails_with_its_reason_also_where_only_train_could_tell(
     assert "Traceback" not in error
     folder = RunFolder(tmp_path / "runs" / "s" / "j")
     assert folder.state() == "failed"
-    assert "diverged" in read_record(folder.status)["error"]
+    assert "diverged" in folder.read_status()["error"]
     assert heron("export", f"run={folder.path}", f"out={tmp_path / 'out'}") == 2
 
 

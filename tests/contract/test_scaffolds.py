@@ -38,8 +38,10 @@ def write_table(path, header, rows):
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """Name an empty working directory."""
-    return tmp_path_factory.mktemp("work")
+    """Make a working directory with an empty place for forks."""
+    folder = tmp_path_factory.mktemp("work")
+    (folder / "experiments").mkdir()
+    return folder
 
 
 @pytest.fixture(scope="module")

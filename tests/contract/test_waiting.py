@@ -112,7 +112,8 @@ def test_a_slow_copy_and_a_number_are_noticed():
 
 def test_a_loss_that_nobody_has_looked_at_is_never_stored(built):
     module, _ = built("nli")
-    module._losses = [(6, torch.tensor(1.0)), (7, torch.tensor(torch.nan))]
+    weight = torch.tensor(1.0)
+    module._losses = [(6, torch.tensor(1.0), weight), (7, torch.tensor(torch.nan), weight)]
     with pytest.raises(HeronError, match="the loss is nan at step 7"):
         module.on_save_checkpoint({})
 

@@ -129,9 +129,9 @@ def find_forks(roots: Sequence[Path]) -> list[Fork]:
 
 
 def _is_fork(folder: Path) -> bool:
-    """Tell whether a folder is a fork, or has folders that may be forks."""
+    """Tell whether a folder is a fork, or a place for forks."""
     if folder.name == _FORKS:
-        return any(folder.glob("*/"))
+        return folder.is_dir()
     return (folder / "conf").is_dir() or (folder / "__init__.py").is_file()
 
 
