@@ -15,7 +15,6 @@ from heron.data.config import TEST, TRAIN, VALIDATION
 from heron.data.examples import Example
 from heron.data.markers import with_markers
 from heron.tasks.config import Config
-from heron.tasks.task import task_of
 from heron.training.inference import open_trained, read_splits
 from heron.training.trainer import prediction_trainer
 from heron_tools.export.heron_model import HeronModel
@@ -46,7 +45,7 @@ def measure(run: RunFolder, plain: Plain, folder: Path, asked: str | None) -> Di
     trained = open_trained(run, settings={"trainer.precision": asked} if asked else {})
     config = trained.config
     name = str(prediction_trainer(config, folder).precision)  # fp16 on a processor is bf16
-    if not task_of(config).has_classes:
+    if plain.loads_as not in (OWN_CLASS, "AutoModelForSequenceClassification"):
         return Difference(name)
     try:
         splits = read_splits(trained)

@@ -21,7 +21,7 @@ from heron.data.config import TEST, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.metrics.names import rouge_names
 from heron.tasks.config import GenerationConfig as Generation
-from heron.tasks.config import TaskConfig, read
+from heron.tasks.config import read
 from heron.tasks.summarization.predictions import (
     Written,
     choose_rows,
@@ -29,8 +29,6 @@ from heron.tasks.summarization.predictions import (
 )
 from heron.tasks.summarization.seq2seq import generation_settings
 from heron.training.trainer import build_module, predict_split, prediction_trainer
-from heron_tools.export.model_card import usage_code
-from heron_tools.export.plain import Plain
 
 SMALL = (
     "data=chronicle_summaries",
@@ -255,18 +253,13 @@ def test_a_damaged_cache_of_extractive_scores_is_computed_anew(tmp_path, chronic
         assert file.read_bytes() == whole
 
 
-def test_the_models_own_shortest_summary_and_zeros_do_not_reach_beyond_the_settings():
+def test_the_models_own_shortest_summary_and_zeros_do_not_reach_beyond_the_settings(tmp_path):
     own = GenerationConfig(min_length=56, no_repeat_ngram_size=3, length_penalty=2.0)
     wanted = Generation(length_penalty=0.0, no_repeat_ngram_size=0)
     found = generation_settings(SimpleNamespace(generation_config=own), wanted)
     assert (found.min_length, found.no_repeat_ngram_size, found.length_penalty) == (0, 0, 0.0)
     assert found.min_new_tokens is None
-    config = SimpleNamespace(
-        task=TaskConfig(name="summarization", generation=wanted),
-        encoder=SimpleNamespace(max_length=8),
-        data=SimpleNamespace(label_order=["summary"], task="summarization"),
-        head=SimpleNamespace(input="article"),
-    )
-    card = usage_code(Plain(config, "AutoModelForSeq2SeqLM"), "model")
-    for word in ("length_penalty=0.0", "no_repeat_ngram_size=0", "min_length=0"):
-        assert word in card
+    found.save_pretrained(tmp_path)  # as in an export, which plain `generate` reads
+    saved = GenerationConfig.from_pretrained(tmp_path)
+    assert (saved.min_length or 0, saved.no_repeat_ngram_size or 0) == (0, 0)
+    assert saved.length_penalty == 0.0
