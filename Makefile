@@ -21,7 +21,7 @@ help:  ## list the targets
 # compiles the few modules that are imported; compiling all of them takes longer than the rest.
 .venv/installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python tests/install.py
+	$(BIN)/python .ci/install.py
 	@touch $@
 
 demo: .venv/installed  ## train, score and draw on the built-in corpus, offline
@@ -70,10 +70,10 @@ format: .venv/installed  ## let ruff rewrite what it can
 	@touch $@
 
 lock: .venv/uv  ## write the lock files from the pins
-	$(BIN)/python -m tests.pins
+	$(BIN)/python .ci/pins.py
 
 update: .venv/uv  ## raise every pin, write the lock files, install them, run lint and tests
-	$(BIN)/python -m tests.pins raise
+	$(BIN)/python .ci/pins.py raise
 	@{ $(MAKE) .venv/installed && $(MAKE) lint && $(MAKE) test; } || { \
 		echo "make update: the new versions fail. Find the package that breaks (git diff), put its old" \
 			"version back, and run: make lock lint test. To undo everything: git checkout" \

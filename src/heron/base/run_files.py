@@ -77,7 +77,7 @@ class Spent(TypedDict):
     stage: NotRequired[str]
 
 
-class Ledger(TypedDict):
+class SpentBudget(TypedDict):
     """`ledger.json`; see `heron.training.callbacks.Ledger`."""
 
     planned_steps: Count
@@ -138,7 +138,7 @@ class NamedSettings(TypedDict, total=False):
     name: str
 
 
-class Settings(TypedDict, total=False):
+class ReportedSettings(TypedDict, total=False):
     """`config.yaml`, as reports read it: also those of earlier versions and other people's."""
 
     parts: dict[str, Any] | None

@@ -8,7 +8,7 @@ from typing import Any
 
 from heron.base.cells import Cell, Interval
 from heron.base.errors import ConfigError
-from heron.base.run_files import Ledger, Scores, Settings, Status, read_record
+from heron.base.run_files import ReportedSettings, Scores, SpentBudget, Status, read_record
 from heron.base.run_folder import GONE, RunFolder
 from heron.base.tables import table_stem
 from heron.base.terminal import say
@@ -123,10 +123,10 @@ def is_run(folder: Path) -> bool:
 def _read_run(path: Path) -> RunRecord:
     folder, found, errors = RunFolder(path), list[dict[str, Any]](), list[str]()
     kinds: dict[Path, Any] = {
-        folder.config: Settings,
+        folder.config: ReportedSettings,
         folder.status: Status,
         folder.scores: Scores,
-        folder.ledger: Ledger,
+        folder.ledger: SpentBudget,
     }
     for file, kind in kinds.items():
         try:
@@ -138,9 +138,6 @@ def _read_run(path: Path) -> RunRecord:
     status = {"state": "absent", **status}
     if status["state"] == "running" and (state := folder.state()) != "running":
         status |= {"state": state} | ({"error": GONE} if state == "failed" else {})
-    trainer = config.get("trainer")
-    if isinstance(trainer, dict) and trainer.get("precision") == "auto" and "precision" in status:
-        trainer["precision"] = status["precision"]  # where earlier versions wrote their choice
     if status["state"] == "done" and (
         changed := [n for n in folder.changed(missing=False) if not n.startswith("model/")]
     ):

@@ -19,7 +19,7 @@ from typing import Any
 from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.base.files import read_yaml, write_json
-from heron.base.run_files import Ledger, Scores, read_record
+from heron.base.run_files import Scores, SpentBudget, read_record
 from heron.base.run_folder import RunFolder
 from heron.config.constraints import flatten
 from heron.config.describe import group_options
@@ -156,7 +156,9 @@ def _keeps_head(stage: StageConfig, inner: Config, before: Config) -> bool:
 
 def _join_ledgers(stages: list[StageConfig], done: list[RunFolder], folder: RunFolder) -> None:
     """Add up what the stages have spent; `unique` counts a data set of two stages once."""
-    ledgers: dict[str, Any] = {each.path.name: read_record(each.ledger, Ledger) for each in done}
+    ledgers: dict[str, Any] = {
+        each.path.name: read_record(each.ledger, SpentBudget) for each in done
+    }
     totals = [ledger["total"] for ledger in ledgers.values()]
     unique = Counter[str]()
     for stage, total in zip(stages, totals, strict=True):

@@ -21,7 +21,7 @@ from wandb.errors import UsageError
 from heron.base.errors import ConfigError, first_line
 from heron.base.files import read_yaml, write_json
 from heron.base.registry import ABOVE
-from heron.base.run_files import Ledger, read_record
+from heron.base.run_files import SpentBudget, read_record
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
@@ -259,7 +259,7 @@ def summary(folder: RunFolder) -> dict[str, float]:
     for split, scores in folder.read_scores().items():
         found |= {f"scores/{split}/{name}": value for name, value in scores.items()}
     if folder.ledger.is_file():
-        ledger: Any = read_record(folder.ledger, Ledger)
+        ledger: Any = read_record(folder.ledger, SpentBudget)
         found |= {f"ledger/{name}": value for name, value in ledger["total"].items()}
         found["ledger/planned_steps"] = ledger["planned_steps"]
     return found

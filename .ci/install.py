@@ -1,4 +1,4 @@
-"""Install heron and what its development needs into this environment: `python tests/install.py`.
+"""Install heron and what its development needs into this environment: `python .ci/install.py`.
 
 uv installs in half of pip's time, but does not read pip's settings. It is given those that say
 where packages come from; where it fails, pip installs. Runs before anything is installed.
