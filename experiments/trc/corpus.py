@@ -16,12 +16,12 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from heron.base.cells import Table
-from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import Table as FileTable
 from heron.base.tables import cell_text, write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, Fraction, Natural, OneOf, Seed
-from heron.config.parsing import parse_options
+from heron.config.parsing import parse_options, run_step
 from heron.data.examples import Span
 from heron.data.markers import Markers, mark
 from heron.data.overrides import write_config
@@ -35,7 +35,6 @@ from heron_tools.morphology.conllu import Sentence, read_conllu
 from . import inception
 from .tables import LABELS, label_of
 
-STEPS = ("pairs", "collect")
 COLUMNS = ("guid", "document", "window", "text", "label")
 EVENTS = ("event_1", "event_2")  # columns of pairs.csv with guids of events.csv
 MAIN = "main"
@@ -258,11 +257,7 @@ class CollectOptions:
 
 def run(arguments: Sequence[str]) -> int:
     """Do one step; returns the exit code."""
-    step, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
-    if step not in STEPS:
-        hint = nearest(step, STEPS) if step else f" Allowed: {', '.join(STEPS)}."
-        raise ConfigError(f"'{step}' is no step.{hint}" if step else f"which step?{hint}")
-    return _pairs(rest) if step == "pairs" else _collect(rest)
+    return run_step(arguments, {"pairs": _pairs, "collect": _collect})
 
 
 def _pairs(arguments: Sequence[str]) -> int:
