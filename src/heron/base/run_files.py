@@ -139,7 +139,7 @@ class NamedSettings(TypedDict, total=False):
 
 
 class ReportedSettings(TypedDict, total=False):
-    """`config.yaml`, as reports read it: also those of earlier versions and other people's."""
+    """`config.yaml`, as reports read it: also that of a run from somebody else."""
 
     parts: dict[str, Any] | None
     stages: list[Any] | None

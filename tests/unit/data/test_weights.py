@@ -82,24 +82,19 @@ def test_weights_that_the_file_lacks_are_named_and_never_drawn(lost, saved):
         load(folder)
 
 
-def test_a_config_with_more_layers_than_the_file_is_refused(saved):
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"num_hidden_layers": 3}, r"16 of the 53 weights .*layer\.2\."),
+        ({"model_type": "distilbert", "dim": 32, "n_layers": 2, "n_heads": 2}, "distilbert"),
+        ({"intermediate_size": 48}, r"intermediate\.dense.* is \[64"),
+    ],
+    ids=["more layers", "another architecture", "another shape"],
+)
+def test_a_config_that_does_not_fit_the_file_is_refused(settings, named, saved):
     folder = saved()
-    change_settings(folder, num_hidden_layers=3)
-    with pytest.raises(ConfigError, match=r"16 of the 53 weights .*layer\.2\."):
-        load(folder)
-
-
-def test_a_config_of_another_architecture_is_refused(saved):
-    folder = saved()
-    change_settings(folder, model_type="distilbert", dim=32, n_layers=2, n_heads=2)
-    with pytest.raises(ConfigError, match="distilbert"):
-        load(folder)
-
-
-def test_weights_of_another_shape_are_named(saved):
-    folder = saved()
-    change_settings(folder, intermediate_size=48)
-    with pytest.raises(ConfigError, match=r"intermediate\.dense.* is \[64"):
+    change_settings(folder, **settings)
+    with pytest.raises(ConfigError, match=named):
         load(folder)
 
 
