@@ -7,8 +7,17 @@ from typing import Any
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from heron.base.folders import conf_dir
 from heron.config.constraints import PARTS
+from heron.config.describe import group_options
 from heron.tasks.config import Config
+
+# The files of the papers' experiments by name: those of the folders with published numbers.
+PAPER_EXPERIMENTS = {
+    name: file
+    for name, file in group_options("experiment").items()
+    if (conf_dir().parent / "experiments" / name.partition("/")[0] / "published.yaml").is_file()
+}
 
 
 def raw(hydra: Any, *words: str) -> tuple[DictConfig, dict[str, Any]]:

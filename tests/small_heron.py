@@ -183,8 +183,11 @@ def write_files(config: DataConfig, folder: Path) -> None:
 
 
 def _write_data(folder: Path) -> None:
-    """Write made-up files for every data set of `conf/data` that reads files."""
-    for path in sorted((ROOT / "conf" / "data").glob("[!o]*.yaml")):  # own_*: the user's
+    """Write made-up files for every data set of heron and the papers that reads files."""
+    papers = [file.parent for file in ROOT.glob("experiments/*/published.yaml")]
+    confs = [ROOT / "conf", *(paper / "conf" for paper in papers)]
+    paths = [path for conf in confs for path in conf.glob("data/[!o]*.yaml")]  # own_*: the user's
+    for path in sorted(paths, key=lambda path: path.name):
         config = read_config(path)
         write_files(config, folder)
         for file in config.texts.files:

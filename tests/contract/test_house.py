@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from small_forks import commands_in
 
 SOURCE = Path(heron.__file__).parent
 TOOLS = sorted(path.parent.name for path in (SOURCE.parent / "heron_tools").glob("*/__init__.py"))
-PAGE = SOURCE.parents[1] / "docs" / "architecture.md"
+ROOT = SOURCE.parents[1]
+PAPERS = sorted(path.parent.name for path in ROOT.glob("experiments/*/published.yaml"))
+PAGE = ROOT / "docs" / "architecture.md"
 RUN = (
     "train",
     "data.generator.size=100",
@@ -25,31 +28,39 @@ RUN = (
 
 @pytest.mark.parametrize(
     "deleted",
-    [TOOLS, *(pytest.param([tool], marks=pytest.mark.real) for tool in TOOLS)],
-    ids=["all", *TOOLS],
+    [TOOLS + PAPERS, *(pytest.param([each], marks=pytest.mark.real) for each in TOOLS + PAPERS)],
+    ids=["all", *TOOLS, *PAPERS],
 )
-def test_without_a_tool_or_all_a_run_loads_what_it_needs_and_sweeps_and_reports_work(
+def test_without_a_tool_or_paper_or_all_a_run_loads_what_it_needs_and_sweeps_and_reports_work(
     deleted, tmp_path
 ):
-    folder = tmp_path / "src"
-    (folder / "heron_tools").mkdir(parents=True)
-    for left in [*SOURCE.parent.iterdir(), *(SOURCE.parent / "heron_tools").iterdir()]:
-        if left.name != "heron_tools" and left.name not in deleted:
-            (folder / left.relative_to(SOURCE.parent)).symlink_to(left)
-    with commands_in(tmp_path, PYTHONPATH=str(folder)) as heron:
+    for part in ("conf", "src", "experiments"):
+        shutil.copytree(ROOT / part, tmp_path / part, symlinks=True)
+    for name in deleted:
+        shutil.rmtree(tmp_path / ("experiments" if name in PAPERS else "src/heron_tools") / name)
+    with commands_in(tmp_path, PYTHONPATH=str(tmp_path / "src")) as heron:
         heron(*RUN, "seed=0")
         files = json.loads(heron("loaded"))
-        said = [heron("--help"), heron(*RUN, "-m", "seed=1,2", "run.sweep=s", "run.export=false")]
-        assert "left out" not in "".join(said)
-        listed = [line[2:] for line in said[0].splitlines() if line.startswith(("  ", "* "))]
-        named = [re.split("  +", line)[0] for line in listed]  # `prompt tune` is a paper's
-        tools = {"audit", "prompt", "analyze"}
-        assert not tools & {*named} if deleted == TOOLS else "train" in named
+        commands = listed(heron("--help"))
+        sweep = heron(*RUN, "-m", "seed=1,2", "run.sweep=s", "run.export=false", "protocol=paper")
+        assert "left out" not in sweep
+        assert "train" in commands
+        if deleted == TOOLS + PAPERS:
+            assert not {"audit", "prompt", "analyze"} & commands
         assert "runs/s/report.html" in heron("report", "runs/s")
         assert "head.hidden" in heron("options", "head")
+        experiments = heron("options", "experiment")
+        for paper in PAPERS:
+            assert (f"{paper}/" in experiments) == (paper not in deleted)
     of_tasks = {name.split(".")[2] for name in files if name.startswith("heron.tasks.")}
     assert of_tasks & {*TASKS} == {"relation"}
     assert not [name for name in files if name.startswith(("heron_", "heron.commands.scaffold"))]
+
+
+def listed(helped):
+    """List the commands in what `heron --help` prints."""
+    lines = [line[2:] for line in helped.splitlines() if line.startswith(("  ", "* "))]
+    return {re.split("  +", line)[0] for line in lines}
 
 
 def names_a_task(node):

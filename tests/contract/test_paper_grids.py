@@ -11,18 +11,15 @@ from typing import NamedTuple
 import pytest
 from omegaconf import OmegaConf
 
-from heron.base.folders import conf_dir
+from compositions import PAPER_EXPERIMENTS
 from heron.config.constraints import key_of
 from heron.results.systems import is_seed
 from heron.sweeps.grid import JobComposer, grid
 from heron.training.compose import opened
 
-FOLDER = conf_dir() / "experiment"
-SWEEPS = sorted(
-    path.relative_to(FOLDER).with_suffix("").as_posix()
-    for path in FOLDER.glob("*/*.yaml")
-    if "mode: MULTIRUN" in path.read_text("utf-8")
-)
+SWEEPS = [
+    name for name, file in PAPER_EXPERIMENTS.items() if "mode: MULTIRUN" in file.read_text("utf-8")
+]
 RATES, POWERS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6), (8, 16, 32, 64, 128, 256)
 SEEDS = {"seed": (0, 1, 2, 3, 4)}  # RoNLI section 5: "specifically five runs"
 SIZES_OF_C = (0.1, 0.5, 1, 1000)  # RoNLI appendix B: .1 to 1000, and the two that were chosen

@@ -13,7 +13,7 @@ from operator import attrgetter
 import pytest
 from omegaconf import OmegaConf
 
-from compositions import raw
+from compositions import PAPER_EXPERIMENTS, raw
 from heron.base.errors import ConfigError
 from heron.base.folders import conf_dir
 from heron.config.parsing import check
@@ -25,10 +25,7 @@ from heron.training.stages import stage_config
 
 PROTOCOLS = ("paper", "repo", "fixed")
 PAGES = sorted(conf_dir().parent.glob("experiments/*/protocols.md"))
-EXPERIMENTS = sorted(
-    path.relative_to(conf_dir() / "experiment").with_suffix("").as_posix()
-    for path in (conf_dir() / "experiment").glob("*/*.yaml")
-)
+EXPERIMENTS = sorted(PAPER_EXPERIMENTS)
 # What papers and code say about every training.
 DECISIVE = {
     *(
@@ -112,7 +109,7 @@ def setting(config, stages, key):
 
 def sweeps(experiment):
     """Tell whether an experiment is a sweep: most of its values are those of another one."""
-    return "MULTIRUN" in (conf_dir() / f"experiment/{experiment}.yaml").read_text(encoding="utf-8")
+    return "MULTIRUN" in PAPER_EXPERIMENTS[experiment].read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

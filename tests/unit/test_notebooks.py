@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from heron.base.folders import conf_dirs
 from heron.base.run_folder import RunFolder
 from heron.commands import COMMANDS
 from heron.config.constraints import all_keys, choices, key_types
@@ -219,7 +220,7 @@ def is_known(name: str) -> bool:
         return name in places_in_a_run() or any(
             (root / name).exists() for root in (REPO, SOURCE, SOURCE.parent / "heron_tools")
         )
-    options = {file.stem for file in (REPO / "conf").rglob("*.yaml")}
+    options = {file.stem for conf in conf_dirs() for file in conf.rglob("*.yaml")}
     return name in {*names_in_source(), *options, *all_keys(), *NOT_OURS}
 
 

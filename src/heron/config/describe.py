@@ -124,17 +124,18 @@ def keys(part: str = "") -> list[Key]:
     return [_key(name, types[name]) for name in names]
 
 
-def find(word: str) -> tuple[dict[str, str], list[Key]]:
-    """Find a group's options and the keys that a word names.
+def find(word: str) -> tuple[dict[str, Path], list[Key]]:
+    """Find the files of a group's options, and the keys, that a word names.
 
     Raises:
         ConfigError: it names neither a group nor a key; names the nearest.
     """
     known = config_groups() - set(_NO_GROUPS)
-    found = options(word) if word in known else {}, keys(word)
-    if not any(found):
+    files = group_options(word) if word in known else {}
+    named_keys = keys(word)
+    if not files and not named_keys:
         raise ConfigError(f"no group or key '{word}'.{nearest(word, [*known, *key_types()])}")
-    return found
+    return files, named_keys
 
 
 def _key(name: str, hint: Any) -> Key:
