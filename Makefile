@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # fight. Tests of one file share what they train, so one process runs them all (loadfile),
 # in the order of the folders, because the files with the fewest tests are not the fastest.
 TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
-BENCH = $(TEST_ENV) PYTHONPATH=tests$(addprefix :,$(PYTHONPATH)) HERON_DATA=$(abspath $(HERON_DATA)) \
+BENCH = $(TEST_ENV) PYTHONPATH=tests/helpers$(addprefix :,$(PYTHONPATH)) HERON_DATA=$(abspath $(HERON_DATA)) \
 	HERON_ENCODER=$(abspath $(HERON_ENCODER)) $(BIN)/python -m tests.benchmarks
 
 .PHONY: demo test test-real docs fuzz lint format bench lock update clean help

@@ -144,7 +144,7 @@ print(json.dumps([[line, page_commands.check(shlex.split(line)[1:])] for line in
 @pytest.mark.real  # they run in test_pages_run.py
 def test_every_command_of_the_pages_on_additions_is_valid_beside_their_fork(tmp_path):
     write_fork(tmp_path / "experiments" / "village")
-    words = [sys.executable, "-c", CHECK_THERE, str(ROOT / "tests"), *map(str, ADDING)]
+    words = [sys.executable, "-c", CHECK_THERE, str(ROOT / "tests" / "helpers"), *map(str, ADDING)]
     said = subprocess.run(
         words, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=True
     )

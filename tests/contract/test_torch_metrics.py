@@ -237,7 +237,7 @@ def in_two_processes(what: str, folder: Path) -> Any:
     """Run `main` in two processes of Lightning's or torch's own; heron joins none."""
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     command += ["--local-addr=127.0.0.1", "--nproc-per-node=2", __file__, what, str(folder)]
-    paths = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
+    paths = os.pathsep.join([str(Path(__file__).parents[1] / "helpers"), *sys.path])
     environment = {**os.environ, "PYTHONPATH": paths}
     done = subprocess.run(command, env=environment, capture_output=True, timeout=170)
     assert done.returncode == 0, (done.stdout + done.stderr).decode()[-4000:]

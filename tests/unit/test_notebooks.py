@@ -24,7 +24,7 @@ from heron.config.constraints import all_keys, choices, key_types
 
 REPO = Path(__file__).parents[2]
 SOURCE = REPO / "src" / "heron"
-RUNNER = REPO / "tests" / "run_notebook.py"
+RUNNER = REPO / "tests" / "helpers" / "run_notebook.py"
 NOTEBOOKS = sorted((REPO / "notebooks").glob("*.ipynb"))
 LARGEST_PICTURE = 60_000  # bytes
 LONGEST = 24  # cells: short is the point

@@ -21,7 +21,7 @@ from heron.base.run_folder import RunFolder, config_text
 from heron.tasks.config import Config, read
 from stopping import stopping
 
-TESTS = Path(__file__).parent
+HELPERS = Path(__file__).parent
 RUNS = "HERON_TEST_RUNS"
 SHARDED = "HERON_TEST_SHARDED"
 STOP = "HERON_TEST_STOP"
@@ -41,7 +41,7 @@ def run_in_two(
     written = [(config_text(config), str(folder)) for folder, config in runs.items()]
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     command += ["--local-addr=127.0.0.1", "--nproc-per-node=2", str(Path(__file__))]
-    paths = os.pathsep.join([str(TESTS), *sys.path])
+    paths = os.pathsep.join([str(HELPERS), *sys.path])
     environment = {**os.environ, "PYTHONPATH": paths, RUNS: json.dumps(written)}
     if sharded:
         environment[SHARDED] = "1"
