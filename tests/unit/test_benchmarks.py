@@ -6,12 +6,12 @@ from importlib import import_module
 import numpy as np
 import pytest
 import torch
+
 from benchmarks import all as together
 from benchmarks import hf_trainer, rouge
 from benchmarks.__main__ import main
 from benchmarks.apart import apart
 from benchmarks.frame import Row, beside, number, time_rounds
-
 from heron.base.files import read_json
 from heron.data.collate import Collator
 from heron.data.config import TRAIN

@@ -7,10 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from conftest import ComposeConfig
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import ComposeConfig
 from heron.data.batching import plan_epoch
 from heron.data.collate import Batch, Collator, SharingCollator, share
 from heron.data.config import BatchingConfig
