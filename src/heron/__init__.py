@@ -1,7 +1,8 @@
 """heron: Hebrew, Romanian, NLU.
 
-Entries of registries in lower layers are registered here, all others by their own packages. Each is
-imported when its name is looked up first.
+This module connects layers that must not import each other: it registers the entries of registries
+in lower layers, and implements their hooks by functions of higher layers. Each function imports
+what it needs when it is called, so that `import heron` alone loads no torch.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from heron.base.folders import VERSION
-from heron.base.registry import ABOVE
+from heron.config.constraints import root_schema
 from heron.data import TASKS
-from heron.models import CLASSIFIERS
-from heron.tasks import BASELINES, CLASS_FORMATS
+from heron.dynamics import DIFFICULTIES, PACINGS, Difficulty
+from heron.models import CLASSIFIERS, LEARNT, POOLINGS, Pooling
+from heron.tasks import BASELINES, CLASS_FORMATS, load_checkpoint
+from heron.training import draw_map
 
 if TYPE_CHECKING:
     from heron.data.datamodule import DataModule
@@ -25,40 +28,47 @@ if TYPE_CHECKING:
 __version__ = VERSION
 __all__ = ["DataModule", "Recorder", "build_module", "compose"]
 
-_HOMES = {
-    "compose": "heron.training.compose",
-    "DataModule": "heron.data.datamodule",
-    "build_module": "heron.training.trainer",
-    "Recorder": "heron.dynamics.recorder",
-}
-
 
 def __getattr__(name: str) -> Any:
-    """Import a public name where it is used first: `import heron` alone loads no torch."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'heron' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
+    """Import a public name where it is used first."""
+    if name == "DataModule":
+        from heron.data.datamodule import DataModule
+
+        return DataModule
+    if name == "Recorder":
+        from heron.dynamics.recorder import Recorder
+
+        return Recorder
+    if name == "build_module":
+        from heron.training.trainer import build_module
+
+        return build_module
+    if name == "compose":
+        from heron.training.compose import compose
+
+        return compose
+    raise AttributeError(f"module 'heron' has no attribute '{name}'")
 
 
-@ABOVE.late("configuration")
-def _configuration() -> Any:
+@root_schema.implement
+def _root_schema() -> Any:
     from heron.tasks.config import Config
 
     return Config
 
 
-@ABOVE.late("checkpoint")
-def _checkpoint() -> Any:
+@load_checkpoint.implement
+def _load_checkpoint(path: Any) -> Any:
     from heron.training.inference import load_checkpoint
 
-    return load_checkpoint
+    return load_checkpoint(path)
 
 
-@ABOVE.late("data map")
-def _data_map() -> Any:
+@draw_map.implement
+def _draw_map(folder: Any) -> Any:
     from heron.reports.map import draw_map
 
-    return draw_map
+    return draw_map(folder)
 
 
 def _task(name: str) -> Any:
@@ -69,6 +79,23 @@ for _name in ("relation", "nli", "qa", "summarization", "classification"):
     TASKS.late(_name)(partial(_task, _name))
 
 
+def _pool(name: str, states_BLD: Any, batch: Any) -> Any:
+    from heron.models import heads
+
+    pooling = getattr(heads, name)
+    return pooling(states_BLD, batch)
+
+
+for _name in ("cls", "last_token", "mean"):
+    POOLINGS.register(_name, Pooling(partial(_pool, _name)))
+for _name, _width, _inputs in (
+    ("event_start", 2, ("marked",)),
+    ("mention_pool", 2, ("marked", "window")),
+    ("span_ends", 8, ("window",)),
+):
+    POOLINGS.register(_name, Pooling(partial(_pool, _name), _width, True, _inputs))
+
+
 def _classifier(name: str) -> Any:
     from heron.models import heads
 
@@ -77,6 +104,29 @@ def _classifier(name: str) -> Any:
 
 for _name in ("linear", "mlp"):
     CLASSIFIERS.late(_name)(partial(_classifier, _name))
+
+
+def _grade(name: str, material: Any) -> Any:
+    from heron.dynamics import difficulty
+
+    score = getattr(difficulty, name)
+    return score(material)
+
+
+for _name in ("length", "sts", "external", "random"):
+    DIFFICULTIES.register(_name, Difficulty(partial(_grade, _name)))
+for _name in LEARNT:
+    DIFFICULTIES.register(_name, Difficulty(partial(_grade, "learnt"), needs_dynamics=True))
+
+
+def _pacing(name: str) -> Any:
+    from heron.dynamics import curriculum
+
+    return getattr(curriculum, name)
+
+
+for _name in ("linear", "root", "competence"):
+    PACINGS.late(_name)(partial(_pacing, _name))
 
 
 @CLASS_FORMATS.late("marked_table")

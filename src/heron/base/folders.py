@@ -199,7 +199,7 @@ def code_hashes(part: Any) -> list[str]:
     while isinstance(part, partial):
         part = part.func
     name = str(part.__module__)
-    if name.startswith("heron."):
+    if f"{name}.".startswith("heron."):
         return []
     for fork in find_forks(experiment_roots()):
         if f"{name}.".startswith(f"{fork.module}.") and fork.folder.is_dir():

@@ -1,4 +1,4 @@
-"""Registries of what a configuration names: heron's own entries, and those of forks.
+"""Registries of what a configuration names: heron's own entries, and those of forks; and hooks.
 
 heron's own entries are registered by their packages (those of a registry in a lower layer in
 `heron/__init__.py`) and imported when they are used: a run loads only what it needs. A fork
@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.folders import experiment_roots
 
 Entry = TypeVar("Entry")
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 def load(place: str) -> Any:
@@ -32,6 +34,19 @@ def on_demand(place: str) -> Callable[..., Any]:
 
     call.__module__ = place.partition(":")[0]
     return call
+
+
+class Hook(Generic[Arguments, Result]):
+    """A function that one layer declares and calls, and a layer above it implements."""
+
+    def implement(self, function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+        """Decorate the function that a call of the hook runs."""
+        self._function = function
+        return function
+
+    def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        """Call the implementation."""
+        return self._function(*args, **kwargs)
 
 
 def _load_forks() -> None:
@@ -107,7 +122,3 @@ class Registry(Generic[Entry]):
         """List all names: heron's own in their order, then forks'."""
         _load_forks()
         return iter(tuple(self._entries))
-
-
-# Parts of higher layers that a lower one needs, by name; registered in `heron/__init__.py`.
-ABOVE: Registry[Any] = Registry("part of heron")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, g
 from annotated_types import Ge, Gt, Interval, Len
 
 from heron.base.errors import nearest
-from heron.base.registry import ABOVE, Registry
+from heron.base.registry import Hook, Registry
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -223,10 +223,8 @@ def _allowed(rule: Any) -> str:
     return f"in {first}, {f'{lt})' if le is None else f'{le}]'}"
 
 
-@cache
-def root() -> Any:
-    """Find the dataclass of a whole run, which is composed where all its parts are known."""
-    return ABOVE["configuration"]
+# Returns the dataclass of a whole run, which a higher layer makes of the parts of all layers.
+root_schema: Hook[[], Any] = Hook()
 
 
 def all_keys(schema: Any = None, prefix: str = "") -> list[str]:
@@ -251,7 +249,7 @@ def _fields(schema: Any) -> Mapping[str, Any]:
     """List the fields of a dataclass; of the root, tools' parts in place of `parts`."""
     if schema is not None:
         return field_types(schema)
-    return {**field_types(root()), **{name: PARTS[name] for name in PARTS}}
+    return {**field_types(root_schema()), **{name: PARTS[name] for name in PARTS}}
 
 
 def flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -285,8 +283,8 @@ def _part(hint: Any) -> Any:
 def type_of(key: str) -> Any:
     """Find a key's type, without constraints and `None`; None for an unknown key."""
     first, *rest = key.split(".")
-    own = rest and first not in field_types(root()) and PARTS.find(first)
-    return type_at(own, rest) if own else type_at(root(), [first, *rest])
+    own = rest and first not in field_types(root_schema()) and PARTS.find(first)
+    return type_at(own, rest) if own else type_at(root_schema(), [first, *rest])
 
 
 def type_at(schema: Any, parts: Iterable[str | int]) -> Any:

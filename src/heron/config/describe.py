@@ -22,7 +22,7 @@ from heron.config.constraints import (
     key_of,
     key_types,
     plain,
-    root,
+    root_schema,
     type_of,
 )
 
@@ -140,7 +140,7 @@ def find(word: str) -> tuple[dict[str, Path], list[Key]]:
 
 def _key(name: str, hint: Any) -> Key:
     parent, _, field = name.rpartition(".")
-    schema = plain(key_types()[parent]) if parent else root()
+    schema = plain(key_types()[parent]) if parent else root_schema()
     kind = plain(hint)
     if dataclasses.is_dataclass(kind):
         own = (inspect.getdoc(kind) or "").split("\n\n")[0]

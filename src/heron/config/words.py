@@ -15,7 +15,7 @@ from heron.config.constraints import (
     all_keys,
     field_types,
     key_of,
-    root,
+    root_schema,
     type_of,
 )
 
@@ -81,7 +81,7 @@ def _is_model(name: str, folders: Sequence[Path]) -> bool:
 def _is_new(key: str) -> bool:
     """Tell whether Hydra takes a key with ++ only: a user's own key, in a tool's mapping."""
     part, _, mapping = key.rpartition(".")[0].partition(".")
-    if not mapping or part in field_types(root()):  # heron's own need no forks
+    if not mapping or part in field_types(root_schema()):  # heron's own need no forks
         return False
     return PARTS.find(part) is not None and get_origin(type_of(f"{part}.{mapping}")) is dict
 

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from heron.base.registry import Registry, on_demand
-from heron.models import LEARNT
+from heron.base.registry import Registry
 
 if TYPE_CHECKING:  # start-up time
     import numpy as np
@@ -26,16 +25,9 @@ class Difficulty:
     needs_dynamics: bool = False  # whether it needs `Material.statistics_U`, from an earlier run
 
 
+# heron's own entries of both registries are registered in `heron/__init__.py`.
 DIFFICULTIES: Registry[Difficulty] = Registry("difficulty")
-_DIFFICULTY = "heron.dynamics.difficulty:"
-for _name in ("length", "sts", "external", "random"):
-    DIFFICULTIES.register(_name, Difficulty(on_demand(_DIFFICULTY + _name)))
-for _name in LEARNT:
-    DIFFICULTIES.register(_name, Difficulty(on_demand(f"{_DIFFICULTY}learnt"), True))
 
 # Growing pacings (`curriculum.pacing`): from the settings and the time, 0 to 1 (where everything is
 # unlocked), to the unlocked share of the examples.
-PACINGS: Registry[Callable[[Any, float], float]] = Registry(
-    "pacing",
-    {name: f"heron.dynamics.curriculum:{name}" for name in ("linear", "root", "competence")},
-)
+PACINGS: Registry[Callable[[Any, float], float]] = Registry("pacing")

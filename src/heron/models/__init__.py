@@ -1,6 +1,7 @@
 """Encoder, head and optimizer, and what a configuration chooses of them by name.
 
-A registry holds heron's own entries and forks'; their code is imported when it is used.
+A registry holds heron's own entries, registered in `heron/__init__.py`, and forks'; their code is
+imported when it is used.
 
 Shape suffixes: B sequences, L tokens, D hidden, R rows, P pooled, C classes.
 """
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from heron.base.registry import Registry, on_demand
+from heron.base.registry import Registry
 
 if TYPE_CHECKING:  # importing these modules would load torch
     from torch import Tensor, nn
@@ -39,15 +40,6 @@ class Pooling:
 
 # `heron export` needs a new pooling in `heron_tools/export/heron_model.py` and `plain.py`, too.
 POOLINGS: Registry[Pooling] = Registry("pooling")
-_POOLING = "heron.models.heads:"
-for _name in ("cls", "last_token", "mean"):
-    POOLINGS.register(_name, Pooling(on_demand(_POOLING + _name)))
-for _name, _width, _inputs in (
-    ("event_start", 2, ("marked",)),
-    ("mention_pool", 2, ("marked", "window")),
-    ("span_ends", 8, ("window",)),
-):
-    POOLINGS.register(_name, Pooling(on_demand(_POOLING + _name), _width, True, _inputs))
 
 # From a head's configuration, P and C to a module that maps pooled_XP to logits_XC.
 CLASSIFIERS: Registry[Callable[[Any, int, int], nn.Module]] = Registry("classifier")

@@ -29,7 +29,7 @@ def render(template: str, folder: Path | tuple[Path, ...] | None = None, **value
 
 @cache
 def _environment(folder: Path | tuple[Path, ...] | None) -> Environment:
-    own = PackageLoader("heron.reports")
+    own = PackageLoader(__package__)
     environment = Environment(
         loader=ChoiceLoader([FileSystemLoader(folder), own]) if folder else own,
         autoescape=True,

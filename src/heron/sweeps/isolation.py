@@ -26,9 +26,9 @@ from heron.base.folders import VARIABLE, experiment_roots, load_forks
 from heron.base.ranks import threads
 from heron.base.secrets import redact
 from heron.base.signals import end_with_parent, hold_sigterm, let_sigterm_through, raise_at_sigterm
+from heron.sweeps import READ
 from heron.training.run import Clock, Run
 
-READ = "HERON_READ"  # in the server's environment: the `config.yaml` whose data it reads
 _context = multiprocessing.get_context("forkserver")
 # Runs a job in its own process, beside `processes - 1` others: its exit code, and how it failed.
 RunAlone = Callable[[Run, int], tuple[int, dict[str, Any] | None]]

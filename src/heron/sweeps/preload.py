@@ -33,7 +33,7 @@ import heron.training.compose
 import heron.training.job  # noqa: F401
 from heron.base.terminal import Output, output
 from heron.data.datamodule import prepare_once
-from heron.sweeps.isolation import READ
+from heron.sweeps import READ
 from heron.training.stored import read_own
 
 get_checkpoint_conversion_mapping("bert")  # builds a table that every export uses

@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from heron.base.registry import Registry
+from heron.base.registry import Hook, Registry
 from heron.config.constraints import OneOf
 from heron.data import no_problems
 
 if TYPE_CHECKING:  # start-up time
     from heron.data.examples import Example
+
+# Loads the `TaskModule` of any checkpoint, with its weights. The layer above does it, because a
+# checkpoint without an encoder needs the run folder around it.
+load_checkpoint: Hook[[Path], Any] = Hook()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ from torchmetrics import Metric
 
 from heron.base.errors import ConfigError, HeronError
 from heron.base.libraries import random_state, restore_random_state
-from heron.base.registry import ABOVE
 from heron.base.secrets import redacted
 from heron.data.collate import Batch
 from heron.data.config import VALIDATION
@@ -33,6 +32,7 @@ from heron.models.config import HeadConfig
 from heron.models.encoder import Encoder, build_encoder
 from heron.models.heads import new_head
 from heron.models.optim import build_optimizer, build_schedule
+from heron.tasks import load_checkpoint
 from heron.tasks.config import Config
 from heron.tasks.predictions import Predictions
 
@@ -395,7 +395,7 @@ class TaskModule(pl.LightningModule):
                 another task than this class.
         """
         path = Path(checkpoint_path).absolute()
-        module = ABOVE["checkpoint"](path)
+        module = load_checkpoint(path)
         if not isinstance(module, cls):
             raise ConfigError(
                 f"{path} is a checkpoint of {type(module).__name__}, not of {cls.__name__}; "

@@ -20,7 +20,6 @@ from wandb.errors import UsageError
 
 from heron.base.errors import ConfigError, first_line
 from heron.base.files import read_yaml, write_json
-from heron.base.registry import ABOVE
 from heron.base.run_files import SpentBudget, read_record
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redacted
@@ -29,6 +28,7 @@ from heron.base.terminal import first_time, said, say
 from heron.config.constraints import all_keys, key_of
 from heron.metrics.names import is_minimised
 from heron.tasks.config import Config
+from heron.training import draw_map
 from heron.training.run_names import readable_name
 from heron.training.targets import make, wandb_options
 
@@ -278,5 +278,5 @@ def artifacts(run_id: str, folder: RunFolder) -> Iterator[wandb.Artifact]:
         yield artifact
     if any(folder.dynamics(0).parent.glob("epoch=*.parquet")):
         artifact = wandb.Artifact(f"data-map-{run_id}", "data-map")
-        artifact.add_file(str(ABOVE["data map"](folder)), "map.png", policy="immutable")
+        artifact.add_file(str(draw_map(folder)), "map.png", policy="immutable")
         yield artifact

@@ -13,12 +13,22 @@ import pytest
 from heron.base import folders
 from heron.base.errors import ConfigError
 from heron.base.folders import VARIABLE, Fork, add_forks, find_forks, load_forks
-from heron.base.registry import Registry
+from heron.base.registry import Hook, Registry
 
 
 @pytest.fixture
 def numbers() -> Registry[float]:
     return Registry("number", {"pi": "math:pi", "e": "math:e"})
+
+
+def test_a_hook_calls_the_function_that_implements_it():
+    double: Hook[[int], int] = Hook()
+
+    @double.implement
+    def _double(number: int) -> int:
+        return 2 * number
+
+    assert double(4) == _double(4) == 8
 
 
 @dataclass(frozen=True)
