@@ -57,71 +57,109 @@ class Artefacts:
 
         A further column, "none", counts rows without a prediction, if there are any.
         """
-        golds, predicted = map(str, self.predictions["gold"]), self.predictions["prediction"]
-        counts_CC = confusion_matrix([*golds], predicted, self.classes)
-        return counts_CC, (*self.classes, "none")[: counts_CC.shape[1]]
+        golds = [str(gold) for gold in self.predictions["gold"]]
+        counts_CC = confusion_matrix(golds, self.predictions["prediction"], self.classes)
+        width = counts_CC.shape[1]
+        columns = (*self.classes, "none")
+
+        return counts_CC, columns[:width]
 
 
 def read_artefacts(run: RunRecord) -> Artefacts:
     """Read what there is; a missing or unreadable file is named, and never stops the report."""
     folder = RunFolder(run.path)
-    missing = [str(run.status.get("error"))] if run.state == "broken" else []
+    missing = []
+    if run.state == "broken":
+        missing.append(str(run.status.get("error")))
+
     split = next((name for name in SPLITS if folder.predictions(name).is_file()), SPLITS[0])
     if split != SPLITS[0]:
         missing.append(f"no test predictions; the {split} split is shown")
+
     path = folder.predictions(split)
-    none = Frame(path, {"guid": (), "gold": (), "prediction": ()})
-    found: Frame = _attempt(read_frame, path, missing) or none
+    empty = Frame(path, {"guid": (), "gold": (), "prediction": ()})
+    predictions: Frame = _attempt(read_frame, path, missing) or empty
+
     # A baseline has no epochs; with dynamics.enabled=false no dynamics are expected.
-    trained = run.setting("baseline.name", "none") == "none"
-    recorded = trained and run.setting("dynamics.enabled", True)
-    curves = (_attempt(read_curves, folder.metrics, missing) if trained else None) or {}
-    data_map = _attempt(read_data_map, folder.path / "dynamics", missing) if recorded else None
+    curves: dict[str, Curve] = {}
+    data_map = None
+    if run.setting("baseline.name", "none") == "none":
+        curves = _attempt(read_curves, folder.metrics, missing) or {}
+        if run.setting("dynamics.enabled", True):
+            data_map = _attempt(read_data_map, folder.path / "dynamics", missing)
+
     texts = text_scores(run.setting("task.name"))
-    items = _attempt(lambda _: _text_items(run, found, texts), path, missing) if texts else None
-    right = tuple(found.right)  # of answers, by SQuAD's exact match, "no answer" included
-    if texts and texts.right and items:
-        right = tuple(map(bool, items[texts.right]))
-    classes: tuple[str, ...] = ()  # in the data set's order, unknown ones last
-    if (order := run.setting("data.label_order")) and not texts:
-        seen = sorted({*map(str, found["gold"]), *found["prediction"]})
-        classes = tuple(label for label in dict.fromkeys([*map(str, order), *seen]) if label)
+    scores_of_texts: dict[str, Any] = {}
+    if texts:
+        scored = _attempt(lambda _: _score_texts(run, predictions, texts), path, missing)
+        scores_of_texts = scored or {}
+
+    right = tuple(predictions.right)
+    if texts and texts.right and scores_of_texts:  # SQuAD's exact match, "no answer" included
+        right = tuple(map(bool, scores_of_texts[texts.right]))
+
+    classes = () if texts else _classes(run, predictions)
     if len(classes) > _MOST_CLASSES:  # each pair of them would be a text in the figure
         missing.append(f"no confusion matrix and no calibration: {len(classes):,} classes")
         classes = ()
+
     reliability = None
-    if found and classes:
-        reliability = _attempt(lambda path: reliability_of(found, classes), path, missing)
+    if predictions and classes:
+        reliability = _attempt(lambda _: reliability_of(predictions, classes), path, missing)
+
     if not folder.scores.is_file():
         missing.append("no scores.json: the run has not been scored")
     elif SPLITS[0] not in run.scores and run.state != "broken":
         missing.append("no test scores")
-    row_scores = items[texts.metric] if texts and items else None
-    shown = split, classes, found, right, curves, data_map, tuple(missing), reliability
-    return Artefacts(*shown, texts, row_scores)
+
+    return Artefacts(
+        split,
+        classes,
+        predictions,
+        right,
+        curves,
+        data_map,
+        tuple(missing),
+        reliability,
+        texts,
+        row_scores=scores_of_texts[texts.metric] if texts and scores_of_texts else None,
+    )
+
+
+def _classes(run: RunRecord, predictions: Frame) -> tuple[str, ...]:
+    """List the classes in the data set's order, unknown ones last; empty without an order."""
+    order = run.setting("data.label_order")
+    if not order:
+        return ()
+    seen = {str(gold) for gold in predictions["gold"]} | set(predictions["prediction"])
+    names = dict.fromkeys([*map(str, order), *sorted(seen)])
+    return tuple(name for name in names if name)
 
 
 def _attempt(read: Callable[[Path], Any], path: Path, missing: list[str]) -> Any:
     """Read one artefact; if it is absent or that fails, add the reason to `missing`."""
     if not path.exists():
-        missing.append(f"no {path.parent.name}/{path.name}" if path.suffix else f"no {path.name}")
+        name = f"{path.parent.name}/{path.name}" if path.suffix else path.name
+        missing.append(f"no {name}")
         return None
+
     try:
         return read(path)
     except HeronError as error:
-        why = first_line(error).replace(f"{path.parent.parent}{os.sep}", "")
-        missing.append(why if path.name in why else f"{path.name}: {why}")
+        reason = first_line(error).replace(f"{path.parent.parent}{os.sep}", "")
+        missing.append(reason if path.name in reason else f"{path.name}: {reason}")
     except (OSError, ValueError) as error:
         missing.append(f"{path.name} cannot be read: {error}")
+
     return None
 
 
-def _text_items(run: RunRecord, found: Frame, texts: TextScores) -> dict[str, Any]:
+def _score_texts(run: RunRecord, predictions: Frame, texts: TextScores) -> dict[str, Any]:
     """Score each text (see `TextScores.items`); empty where there are none."""
-    if not found or (texts.right and GOLDS not in found):
+    if not predictions or (texts.right and GOLDS not in predictions):
         return {}
     language = LANGUAGES.find(str(run.setting("data.language", "")))
-    return texts.items(found["prediction"], found.golds, language, True)
+    return texts.items(predictions["prediction"], predictions.golds, language, True)
 
 
 def reliability_of(predictions: Frame, classes: Sequence[str]) -> ReliabilityBins | None:
@@ -133,10 +171,13 @@ def reliability_of(predictions: Frame, classes: Sequence[str]) -> ReliabilityBin
     stored = [name for name in classes if f"p/{name}" in predictions]
     if not stored:
         return None
+
     numbers = {name: number for number, name in enumerate(stored)}
-    labelled = predictions.take(n for n, gold in enumerate(predictions["gold"]) if gold in numbers)
-    probabilities_NC = np.array([labelled[f"p/{name}"] for name in stored], np.float64).T
-    return reliability_bins(probabilities_NC, [numbers[gold] for gold in labelled["gold"]])
+    rows = [row for row, gold in enumerate(predictions["gold"]) if gold in numbers]
+    labelled = predictions.take(rows)
+    probabilities_CN = np.array([labelled[f"p/{name}"] for name in stored], np.float64)
+
+    return reliability_bins(probabilities_CN.T, [numbers[gold] for gold in labelled["gold"]])
 
 
 def read_curves(path: Path) -> dict[str, Curve]:
@@ -144,13 +185,17 @@ def read_curves(path: Path) -> dict[str, Curve]:
     values: dict[str, dict[int, float]] = {}
     for row in RunFolder(path.parent).read_metrics():
         epoch = row.get("epoch")
+        if epoch is None:
+            continue
         for name, value in row.items():
-            if epoch is not None and name not in ("epoch", "step"):
+            if name not in ("epoch", "step"):
                 values.setdefault(name, {})[int(epoch)] = value
+
     curves = {}
     for name, by_epoch in values.items():
-        epochs = sorted(by_epoch)
-        curves[name] = Curve(tuple(epochs), tuple(by_epoch[epoch] for epoch in epochs))
+        epochs = tuple(sorted(by_epoch))
+        curves[name] = Curve(epochs, tuple(by_epoch[epoch] for epoch in epochs))
+
     return curves
 
 
@@ -164,5 +209,6 @@ def read_data_map(folder: Path) -> Frame:
 
     Source: Swayamdipta et al. 2020, Dataset Cartography, section 2.
     """
-    found = statistics(read_dynamics(folder))
-    return Frame(folder, found.as_columns()).take(np.flatnonzero(found.visits_N).tolist())
+    of_examples = statistics(read_dynamics(folder))
+    visited = np.flatnonzero(of_examples.visits_N).tolist()
+    return Frame(folder, of_examples.as_columns()).take(visited)

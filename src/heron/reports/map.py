@@ -28,6 +28,7 @@ from heron.base.run_folder import RunFolder, folder_inside
 from heron.reports.figures import BLUE, FAINT, GREEN, INK, PURPLE, QUIET, STYLE
 from heron.reports.map_data import (
     FEW,
+    Categories,
     Column,
     MapData,
     MapRun,
@@ -67,18 +68,21 @@ def map_figure(title: str, run: MapRun, colour: Column | None = None, seed: int 
     `title` is completed by the numbers of examples and of drawn points; `seed` draws these points.
     """
     seen_N = np.isfinite(run.values["confidence"]) & np.isfinite(run.values["variability"])
+    count = seen_N.sum()
     chosen_M = sample_points(np.flatnonzero(seen_N), seed)
-    drawn = "" if len(chosen_M) == seen_N.sum() else f", {len(chosen_M):,} of them drawn"
-    records = f"{run.records} record" + ("" if run.records == 1 else "s")
+    drawn = "" if len(chosen_M) == count else f", {len(chosen_M):,} of them drawn"
+    records = "1 record" if run.records == 1 else f"{run.records} records"
+    shown = bands(colour or Numbers("correctness", run.values["correctness"]))
+
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(10.5, 6.2), layout="constrained")
-        sheet: Any = figure.subfigures(1, 2, width_ratios=(2.5, 1.0))
-        left, right = sheet
-        shown = bands(colour or Numbers("correctness", run.values["correctness"]))
+        panels: Any = figure.subfigures(1, 2, width_ratios=(2.5, 1.0))
+        left, right = panels
         _draw_points(left.subplots(), run, shown, chosen_M, shown.index_N[seen_N])
         _draw_histograms(right.subplots(3, 1), run, seen_N)
-        text = f"{title}: {seen_N.sum():,} examples{drawn}, {records}"
+        text = f"{title}: {count:,} examples{drawn}, {records}"
         figure.suptitle(text, x=0.01, ha="left", fontsize=10, color=QUIET)
+
     return figure
 
 
@@ -92,11 +96,15 @@ def save_figure(figure: Figure, form: str, dpi: int = 200, colours: int | None =
     unset = {"png": ("Software",), "pdf": ("Creator", "Producer", "CreationDate")}[form]
     with matplotlib.rc_context({**STYLE, "pdf.fonttype": 42}):
         figure.savefig(image, format=form, dpi=dpi, metadata=dict.fromkeys(unset))
+
     if colours is None:
         return image.getvalue()
+
+    picture = Image.open(image).convert("RGB")
     reduced = io.BytesIO()
-    quantized = Image.open(image).convert("RGB").quantize(colours, dither=Image.Dither.NONE)
+    quantized = picture.quantize(colours, dither=Image.Dither.NONE)
     quantized.save(reduced, format="png", optimize=True)
+
     return reduced.getvalue()
 
 
@@ -115,34 +123,53 @@ def bands(column: Column) -> Bands:
     numbers into bands of equally many examples, because skewed numbers would all fall into one
     otherwise. The most frequent categories get a band each; all others share a grey one.
     """
-    if not isinstance(column, Numbers):
-        most, codes_N = len(CATEGORY_COLOURS), column.codes_N.astype(np.int64)
-        if (count := len(column.names)) <= most:
-            return Bands(column.name, column.names, CATEGORY_COLOURS[:count], codes_N)
-        counts = np.bincount(codes_N[codes_N >= 0], minlength=count)
-        kept = np.sort(np.argsort(-counts, kind="stable")[: most - 1])
-        place = np.full(count, most - 1)
-        place[kept] = np.arange(most - 1)
-        names = (*(column.names[code] for code in kept), f"{count - most + 1} others")
-        colours = (*CATEGORY_COLOURS[: most - 1], OTHER_COLOUR)
-        return Bands(column.name, names, colours, np.where(codes_N >= 0, place[codes_N], -1))
+    return _number_bands(column) if isinstance(column, Numbers) else _category_bands(column)
+
+
+def _category_bands(column: Categories) -> Bands:
+    codes_N = column.codes_N.astype(np.int64)
+    count, most = len(column.names), len(CATEGORY_COLOURS)
+    if count <= most:
+        return Bands(column.name, column.names, CATEGORY_COLOURS[:count], codes_N)
+
+    # The last band holds all categories but the most frequent ones.
+    last = most - 1
+    counts = np.bincount(codes_N[codes_N >= 0], minlength=count)
+    kept = np.sort(np.argsort(-counts, kind="stable")[:last])
+    band_of_code = np.full(count, last)
+    band_of_code[kept] = np.arange(last)
+    names = [column.names[code] for code in kept]
+    names.append(f"{count - last} others")
+    colours = (*CATEGORY_COLOURS[:last], OTHER_COLOUR)
+    index_N = np.where(codes_N >= 0, band_of_code[codes_N], -1)
+
+    return Bands(column.name, tuple(names), colours, index_N)
+
+
+def _number_bands(column: Numbers) -> Bands:
     values_N = column.values_N.astype(np.float64)
     present = values_N[np.isfinite(values_N)]
     distinct = np.unique(present)
     if len(distinct) <= FEW:
-        names = tuple(f"{value:.2g}" for value in distinct)
+        names = [f"{value:.2g}" for value in distinct]
         index_N = np.searchsorted(distinct, np.nan_to_num(values_N, posinf=0, neginf=0))
     else:
-        unit = column.name == "correctness"
         parts = np.linspace(0, 1, FEW)
-        edges = np.unique(parts if unit else np.quantile(present, parts))
+        edges = parts if column.name == "correctness" else np.unique(np.quantile(present, parts))
         if len(edges) < len(parts) // 2:  # most values are equal: quantiles of the distinct values
             edges = np.unique(np.quantile(distinct, parts))
-        names = tuple(f"{low:.2g} – {high:.2g}" for low, high in itertools.pairwise(edges))
+        names = [f"{low:.2g} – {high:.2g}" for low, high in itertools.pairwise(edges)]
         index_N = np.clip(np.searchsorted(edges, values_N, "right") - 1, 0, len(names) - 1)
-    scale = matplotlib.colormaps["cividis"](np.linspace(0, _BRIGHTEST, len(names)))
-    colours = tuple(matplotlib.colors.to_hex(colour) for colour in scale)
-    return Bands(column.name, names, colours, np.where(np.isfinite(values_N), index_N, -1))
+
+    index_N = np.where(np.isfinite(values_N), index_N, -1)
+    colours = _scale(len(names), _BRIGHTEST)
+    return Bands(column.name, tuple(names), colours, index_N)
+
+
+def _scale(count: int, brightest: float = 1.0) -> tuple[str, ...]:
+    """Take colours of cividis, from low to high: readable with any kind of colour vision."""
+    colours = matplotlib.colormaps["cividis"](np.linspace(0, brightest, count))
+    return tuple(matplotlib.colors.to_hex(colour) for colour in colours)
 
 
 def _draw_points(
@@ -152,32 +179,34 @@ def _draw_points(
 
     The legend counts all examples (`all_N` are their bands), drawn or not.
     """
-    x_M, y_M = (run.values[name][chosen_M] for name in ("variability", "confidence"))
+    x_M = run.values["variability"][chosen_M]
+    y_M = run.values["confidence"][chosen_M]
     index_M = shown.index_N[chosen_M]
     sizes = np.array([(all_N == band).sum() for band in range(len(shown.names))])
     order: list[int] = [-1, *np.argsort(-sizes, kind="stable").tolist()]
     handles: dict[int, Any] = {}
+
     # Pixels: viewers are slow to show 25,000 vector points.
     style: Any = {"alpha": 0.65, "linewidths": 0, "rasterized": True}
     style["s"] = 14 if len(chosen_M) < 5_000 else 7
     for depth, band in enumerate(order):
-        here = index_M == band
-        handles[band] = axes.scatter(
-            x_M[here],
-            y_M[here],
-            color=shown.colours[band] if band >= 0 else OTHER_COLOUR,
-            marker=_MARKERS[band % len(_MARKERS)] if band >= 0 else ".",
-            zorder=2 + depth / 100,
-            **style,
-        )
+        rows = index_M == band
+        style["color"] = shown.colours[band] if band >= 0 else OTHER_COLOUR
+        style["marker"] = _MARKERS[band] if band >= 0 else "."
+        handles[band] = axes.scatter(x_M[rows], y_M[rows], zorder=2 + depth / 100, **style)
+
     names = {band: f"{name}  ({sizes[band]:,})" for band, name in enumerate(shown.names)}
-    if (all_N == -1).any():
-        names[-1] = f"no value  ({(all_N == -1).sum():,})"
+    without_value = (all_N == -1).sum()
+    if without_value:
+        names[-1] = f"no value  ({without_value:,})"
+
     frame: Any = {"frameon": True, "framealpha": 0.85, "markerscale": 1.6, "fontsize": 8}
-    entries = [handles[band] for band in names], list(names.values())
-    axes.legend(*entries, title=shown.title, loc="upper right", **frame)
-    wide = max(0.51, 1.02 * float(np.max(x_M, initial=0)))
-    axes.set(xlim=(-0.01, wide), ylim=(-0.02, 1.02), xlabel="variability", ylabel="confidence")
+    entries = [handles[band] for band in names]
+    axes.legend(entries, list(names.values()), title=shown.title, loc="upper right", **frame)
+
+    widest = 1.02 * float(np.max(x_M, initial=0))
+    axes.set(xlim=(-0.01, max(0.51, widest)), ylim=(-0.02, 1.02))
+    axes.set(xlabel="variability", ylabel="confidence")
     axes.grid(color=FAINT, linewidth=0.8)
     axes.set_axisbelow(True)
     boxed: Any = {"ha": "center", "va": "center", "color": INK, "zorder": 4}
@@ -190,7 +219,8 @@ def _draw_histograms(panels: Sequence[Axes], run: MapRun, seen_N: NDArray[np.boo
     colours = {"confidence": PURPLE, "variability": BLUE, "correctness": GREEN}
     for axes, (name, colour) in zip(panels, colours.items(), strict=True):
         values = run.values[name][seen_N].astype(np.float64)
-        axes.hist(values, bins=histogram_edges(name, values, run.records).tolist(), color=colour)
+        edges = histogram_edges(name, values, run.records)
+        axes.hist(values, bins=edges.tolist(), color=colour)
         axes.set(xlabel=name, ylabel="examples")
         axes.yaxis.set_major_formatter(matplotlib.ticker.StrMethodFormatter("{x:,.0f}"))
         axes.grid(axis="y", color=FAINT, linewidth=0.8)
@@ -200,19 +230,24 @@ def _draw_histograms(panels: Sequence[Axes], run: MapRun, seen_N: NDArray[np.boo
 def histogram_edges(name: str, values: NDArray[np.float64], records: int) -> NDArray[np.float64]:
     """Choose a histogram's bins: one for each count of right records, else `BINS` equal ones."""
     if name == "correctness" and records < BINS:
-        return (np.arange(records + 2) - 0.5) / max(records, 1)
+        middles = np.arange(records + 2)
+        return (middles - 0.5) / max(records, 1)
+    highest = 1.0
     if name == "variability":
-        return np.linspace(0, max(0.5, float(np.max(values, initial=0))), BINS + 1)
-    return np.linspace(0, 1, BINS + 1)
+        highest = max(0.5, float(np.max(values, initial=0)))
+    return np.linspace(0, highest, BINS + 1)
 
 
 def draw_map(folder: RunFolder, path: Path | None = None) -> Path:
     """Draw a run's map to `path` (default: in its folder) if out of date; returns its path."""
     path = path or folder_inside(folder.path, "map") / "map.png"
-    recorded = [each.stat().st_mtime for each in folder.dynamics(0).parent.glob("epoch=*")]
-    if not path.is_file() or path.stat().st_mtime < max(recorded, default=0):
+    records = folder.dynamics(0).parent.glob("epoch=*")
+    newest = max((record.stat().st_mtime for record in records), default=0)
+    if not path.is_file() or path.stat().st_mtime < newest:
         mapped = read_mapped(folder.path)
-        write_file(path, save_figure(map_figure(mapped.name, map_run(mapped)), "png"))
+        figure = map_figure(mapped.name, map_run(mapped))
+        write_file(path, save_figure(figure, "png"))
+
     return path
 
 
@@ -232,9 +267,11 @@ def map_page(data: MapData, megabytes: float | None = None) -> str:
     """
     total, limit = len(data.guids), MEGABYTES
     if total > _WHOLE:
-        rows_M, limit = sample_points(np.arange(total)), _SAMPLE_MEGABYTES
+        limit = _SAMPLE_MEGABYTES
+        rows_M = sample_points(np.arange(total))
         note = f"{len(rows_M):,} of them, drawn at random, are shown; map.csv has all"
         data = take(data, rows_M)._replace(notes=(*data.notes, note))
+
     content, notes = payload(data, megabytes or limit)
     return render(
         "map.html.j2",
@@ -250,49 +287,56 @@ def map_page(data: MapData, megabytes: float | None = None) -> str:
 
 def payload(data: MapData, megabytes: float = MEGABYTES) -> tuple[dict[str, Any], list[str]]:
     """Turn the data into JSON's own types; also returns the notes, with one on cut texts."""
-    notes = list(data.notes)
-    # Of cividis, from low to high: readable with any kind of colour vision.
-    scale = matplotlib.colormaps["cividis"](np.linspace(0, 1, _STOPS))
+    runs = []
+    for run in data.runs:
+        predicted = None if run.predicted is None else _column(run.predicted)
+        values = {name: _pack(values_N, "f4") for name, values_N in run.values.items()}
+        runs.append(
+            {
+                "name": clean_text(run.name),
+                "records": run.records,
+                "values": values,
+                "predicted": predicted,
+            }
+        )
+
     content: dict[str, Any] = {
         "version": _FORMAT,
         "title": data.title,
         "count": len(data.guids),
         "guids": [clean_text(guid) for guid in data.guids],
-        "runs": [
-            {
-                "name": clean_text(run.name),
-                "records": run.records,
-                "values": {name: _pack(values_N, "f4") for name, values_N in run.values.items()},
-                "predicted": None if run.predicted is None else _column(run.predicted),
-            }
-            for run in data.runs
-        ],
+        "runs": runs,
         "statistics": list(dict.fromkeys(name for run in data.runs for name in run.values)),
         "columns": [_column(column) for column in data.columns],
-        "scale": [matplotlib.colors.to_hex(colour) for colour in scale],
-        "palette": [*CATEGORY_COLOURS],
+        "scale": _scale(_STOPS),
+        "palette": CATEGORY_COLOURS,
         "other": OTHER_COLOUR,
         "few": FEW,
         "bins": BINS,
         "texts": None,
     }
+    notes = list(data.notes)
+
     if data.texts is not None:
-        room = int(megabytes * 1e6) - len(escape_json(content).encode()) - 60_000
-        content["texts"], longest = _texts(data.texts, room)
+        used = len(escape_json(content).encode()) + 60_000
+        content["texts"], longest = _texts(data.texts, int(megabytes * 1e6) - used)
         if longest:
             limits = f"the page's limits are {_LONGEST:,} characters and {megabytes:g} MB"
             notes.append(f"texts are cut after {longest:,} characters: {limits}")
         elif longest == 0:
             notes.append(f"texts are left out: a page of {megabytes:g} MB has no room for them")
+
     return content, notes
 
 
 def _pack(values_N: NDArray[Any], kind: str) -> dict[str, str]:
+    """Write an array as base64 of little-endian numbers of a kind, such as `f4`."""
     content = np.ascontiguousarray(values_N, f"<{kind}").tobytes()
     return {"type": kind, "data": base64.b64encode(content).decode()}
 
 
 def _column(column: Column) -> dict[str, Any]:
+    """Write a column in JSON's types."""
     if isinstance(column, Numbers):
         return {"name": column.name, "kind": "numbers", "values": _pack(column.values_N, "f4")}
     names = [clean_text(name) for name in column.names]
@@ -306,17 +350,28 @@ def _texts(texts: Texts, room: int) -> tuple[dict[str, Any] | None, int | None]:
     Returns:
         The payload, and the length of cut texts (None if none was cut). None and 0 if no text fits.
     """
-    place: dict[str, int] = {}
+    number_of: dict[str, int] = {}
 
-    def places(texts: Sequence[str | None]) -> dict[str, str]:
+    def numbers(column: Sequence[str | None]) -> dict[str, str]:
         """Give every distinct text a number, and each example the number of its text."""
-        numbers = (-1 if text is None else place.setdefault(text, len(place)) for text in texts)
-        return _pack(np.fromiter(numbers, np.int32, len(texts)), "i4")
+        numbers_N = []
+        for text in column:
+            number = -1 if text is None else number_of.setdefault(text, len(number_of))
+            numbers_N.append(number)
+        return _pack(np.array(numbers_N), "i4")
 
-    content: dict[str, Any] = {"strings": [], "first": places(texts.first)}
-    content["second"] = places(texts.second) if any(texts.second) else None
-    longest = fit_length(place, room - 12 * len(texts.first), _LONGEST)
+    first = numbers(texts.first)
+    second = numbers(texts.second) if any(texts.second) else None
+    longest = fit_length(number_of, room - 12 * len(texts.first), _LONGEST)
     if longest is not None and longest < SHORTEST:
         return None, 0
-    content["strings"] = [clean_text(cut_text(text, longest)) for text in place]
-    return content | {"language": texts.language, "direction": texts.direction}, longest
+
+    content: dict[str, Any] = {
+        "strings": [clean_text(cut_text(text, longest)) for text in number_of],
+        "first": first,
+        "second": second,
+        "language": texts.language,
+        "direction": texts.direction,
+    }
+
+    return content, longest

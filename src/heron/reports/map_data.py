@@ -51,6 +51,10 @@ class Numbers(NamedTuple):
     name: str
     values_N: NDArray[np.float32]
 
+    def take(self, rows_M: NDArray[np.int64]) -> "Numbers":
+        """Take some rows."""
+        return self._replace(values_N=self.values_N[rows_M])
+
 
 class Categories(NamedTuple):
     """A column of names: for each example an index into `names`, int32 [N], -1 for none."""
@@ -58,6 +62,10 @@ class Categories(NamedTuple):
     name: str
     names: tuple[str, ...]
     codes_N: NDArray[np.int32]
+
+    def take(self, rows_M: NDArray[np.int64]) -> "Categories":
+        """Take some rows."""
+        return self._replace(codes_N=self.codes_N[rows_M])
 
     def name_at(self, row: int) -> str:
         """Look a row's name up; empty where it has none."""
@@ -103,25 +111,27 @@ class MapData(NamedTuple):
 def take(data: MapData, rows_M: NDArray[np.int64]) -> MapData:
     """Take some of a map's examples."""
 
-    def some(column: Any) -> Any:
-        name = "values_N" if isinstance(column, Numbers) else "codes_N"
-        return column and column._replace(**{name: getattr(column, name)[rows_M]})
-
     def cells(values: Sequence[Any]) -> list[Any]:
         return [values[row] for row in rows_M] if values else []
 
-    runs = [
-        run._replace(
-            values={name: each_N[rows_M] for name, each_N in run.values.items()},
-            predicted=some(run.predicted),
-        )
-        for run in data.runs
-    ]
+    runs = []
+    for run in data.runs:
+        values = {name: values_N[rows_M] for name, values_N in run.values.items()}
+        predicted = run.predicted
+        if predicted is not None:
+            predicted = predicted.take(rows_M)
+        runs.append(run._replace(values=values, predicted=predicted))
+
     texts = data.texts
     if texts is not None:
         texts = texts._replace(first=cells(texts.first), second=cells(texts.second))
-    columns = tuple(map(some, data.columns))
-    return MapData(data.title, cells(data.guids), tuple(runs), columns, texts, *data[5:])
+
+    return data._replace(
+        guids=cells(data.guids),
+        runs=tuple(runs),
+        columns=tuple(column.take(rows_M) for column in data.columns),
+        texts=texts,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,25 +155,36 @@ def read_logits(folder: Path | str, record: int) -> tuple[list[str], np.ndarray]
         DataError: as `read_dynamics`; no such record; a task without classes.
     """
     tables = list(records(folder, ("guid", "logits")))
-    if not -len(tables) <= record < len(tables):
-        fix = f"there are {len(tables)}: 0 to {len(tables) - 1}"
+    count = len(tables)
+    if not -count <= record < count:
+        fix = f"there are {count}: 0 to {count - 1}"
         raise DataError(str(folder), f"no record {record}", fix)
-    logits = tables[record]["logits"].combine_chunks()
-    width = logits.type.list_size
-    return tables[record]["guid"].to_pylist(), logits.flatten().to_numpy().reshape(-1, width)
+
+    table = tables[record]
+    logits = table["logits"].combine_chunks()
+    logits_NC = logits.flatten().to_numpy().reshape(-1, logits.type.list_size)
+    return table["guid"].to_pylist(), logits_NC
 
 
 def read_mapped(folder: Path, burn_out: int | None = None, include_ci: bool = False) -> Mapped:
-    """Read a run's dynamics and compute the statistics."""
+    """Read a run's dynamics and compute the statistics.
+
+    Args:
+        folder: the run folder, its `dynamics/`, or a folder of other tools' dynamics.
+        burn_out: number of records to compute the statistics of; None: all.
+        include_ci: as of `cartography.statistics`.
+    """
     folder = Path(folder)
     if folder.name == "dynamics" and (folder.parent / "config.yaml").is_file():
         folder = folder.parent
+
     dynamics = read_dynamics(folder)
-    found = statistics(dynamics, burn_out=burn_out, include_ci=include_ci)
-    records = len(dynamics.epochs_E[: burn_out or None])
-    if include_ci and records < 2:
-        raise ConfigError(f"include_ci=true needs two records or more; {folder} has {records}")
-    return Mapped(folder.resolve().name, folder, dynamics, found, records)
+    of_examples = statistics(dynamics, burn_out=burn_out, include_ci=include_ci)
+    count = len(dynamics.epochs_E[: burn_out or None])
+    if include_ci and count < 2:
+        raise ConfigError(f"include_ci=true needs two records or more; {folder} has {count}")
+
+    return Mapped(folder.resolve().name, folder, dynamics, of_examples, count)
 
 
 def shown_statistics(of: Statistics) -> dict[str, NDArray[np.float64]]:
@@ -173,26 +194,45 @@ def shown_statistics(of: Statistics) -> dict[str, NDArray[np.float64]]:
 
 def map_run(mapped: Mapped, guids: Sequence[str] | None = None) -> MapRun:
     """Bring a run's statistics into the order of `guids` (default: the run's own)."""
-    guids = guids or mapped.dynamics.guids
-    own: dict[str, Any] = {"guid": mapped.dynamics.guids, **shown_statistics(mapped.statistics)}
+    dynamics = mapped.dynamics
+    guids = guids or dynamics.guids
+    shown = shown_statistics(mapped.statistics)
+    own: dict[str, Any] = {"guid": dynamics.guids, **shown}
     frame = Frame(mapped.folder, own).beside(guids)
-    taken = {name: np.array(frame[name], np.float32) for name in own if name != "guid"}
-    # A task without classes has no margins: no column is clearer than an empty one.
-    values = {name: one for name, one in taken.items() if not len(one) or not np.isnan(one).all()}
-    labels, predicted = mapped.dynamics.labels, None
-    with suppress(DataError):  # a task without logits
-        if labels:
-            seen, logits_NC = read_logits(mapped.folder, mapped.records - 1)
-            chosen = Frame(mapped.folder, {"guid": seen, "class": logits_NC.argmax(axis=1)})
-            codes = (-1 if code is None else code for code in chosen.beside(guids)["class"])
-            predicted = Categories("predicted", labels, np.fromiter(codes, np.int32, len(guids)))
+    values = {}
+
+    for name in shown:
+        values_N = np.array(frame[name], np.float32)
+        # A task without classes has no margins: no column is clearer than an empty one.
+        if not len(values_N) or not np.isnan(values_N).all():
+            values[name] = values_N
+
+    predicted = None
+    if dynamics.labels:
+        with suppress(DataError):  # a task without logits
+            predicted = _predicted(mapped, guids)
+
     return MapRun(mapped.name, mapped.records, values, predicted)
+
+
+def _predicted(mapped: Mapped, guids: Sequence[str]) -> Categories:
+    """List the classes that a run has predicted in its last record.
+
+    Raises:
+        DataError: as `read_logits`.
+    """
+    visited, logits_NC = read_logits(mapped.folder, mapped.records - 1)
+    classes = Frame(mapped.folder, {"guid": visited, "class": logits_NC.argmax(axis=1)})
+    codes = [-1 if code is None else code for code in classes.beside(guids)["class"]]
+    return Categories("predicted", mapped.dynamics.labels, np.array(codes, np.int32))
 
 
 def labels_of(mapped: Mapped) -> Categories | None:
     """List the gold labels; None where the task has no classes."""
-    labels = mapped.dynamics.labels
-    return Categories("label", labels, mapped.dynamics.gold_N.astype(np.int32)) if labels else None
+    dynamics = mapped.dynamics
+    if not dynamics.labels:
+        return None
+    return Categories("label", dynamics.labels, dynamics.gold_N.astype(np.int32))
 
 
 def group_examples(mapped: Mapped, grouping: str) -> Groups:
@@ -204,8 +244,11 @@ def group_examples(mapped: Mapped, grouping: str) -> Groups:
 
 def group_names(groups: Groups, examples: int) -> list[str]:
     """Name each example's groups, joined with `+`; empty where it is in none."""
-    named = {name: mask_N.tolist() for name, mask_N in groups.items()}
-    return ["+".join(name for name, mask in named.items() if mask[row]) for row in range(examples)]
+    names: list[list[str]] = [[] for _ in range(examples)]
+    for group, mask_N in groups.items():
+        for row in np.flatnonzero(mask_N):
+            names[row].append(group)
+    return ["+".join(of_example) for of_example in names]
 
 
 def build_map(
@@ -213,7 +256,12 @@ def build_map(
 ) -> MapData:
     """Put together what the page shows.
 
-    `table` holds further columns to colour by; without `places` the page has no texts.
+    Args:
+        mapped: the run whose examples the map has.
+        other: a run to compare it with.
+        groups: of the examples, as `group_examples` makes them.
+        table: holds further columns to colour by.
+        places: folders of data sets and of the cache; None: the page has no texts.
 
     Raises:
         DataError: the two runs have no example in common, or `table` cannot be used.
@@ -226,21 +274,28 @@ def build_map(
             "one record only: variability is 0 for every example, and correctness is 0 or 1; "
             "train for more epochs, or record several times an epoch"
         )
+
     runs, folders = [map_run(mapped)], [mapped.folder]
     if other is not None:
         notes += _compare(mapped, other)
         runs.append(map_run(other, guids))
         folders.append(other.folder)
-    texts = _find_texts(mapped.folder, guids, places, columns, notes) if places else None
+
+    texts = None
+    if places is not None:
+        texts = _find_texts(mapped.folder, guids, places, columns, notes)
+
     if table is not None:
-        taken = {*runs[0].values, "predicted", *(column.name for column in columns)}
+        names = {*runs[0].values, "predicted", *(column.name for column in columns)}
         for column in _read_columns(table, guids, notes):
-            name = f"{column.name} ({table_stem(table)})" if column.name in taken else column.name
-            columns.append(column._replace(name=name))
+            if column.name in names:
+                column = column._replace(name=f"{column.name} ({table_stem(table)})")
+            columns.append(column)
+
     title = "Data map: " + " and ".join(run.name for run in runs)
-    synthetic = any(is_run(folder) and collect(folder)[0].synthetic for folder in folders)
-    shown = SYNTHETIC if synthetic else ""
-    return MapData(title, guids, tuple(runs), tuple(columns), texts, tuple(notes), shown)
+    is_synthetic = any(is_run(folder) and collect(folder)[0].synthetic for folder in folders)
+    synthetic = SYNTHETIC if is_synthetic else ""
+    return MapData(title, guids, tuple(runs), tuple(columns), texts, tuple(notes), synthetic)
 
 
 def map_table(mapped: Mapped, groups: Groups) -> dict[str, Any]:
@@ -249,54 +304,70 @@ def map_table(mapped: Mapped, groups: Groups) -> dict[str, Any]:
     Statistics that the published tool defines otherwise stand beside heron's: correctness as a
     count, forgetfulness with 1000 for an example that was never right, and threshold closeness.
     """
-    label, guids, of = labels_of(mapped), mapped.dynamics.guids, mapped.statistics
+    guids, label, of_examples = mapped.dynamics.guids, labels_of(mapped), mapped.statistics
     correct_EN = mapped.dynamics.correct_EN[: mapped.records]
+    count = len(guids)
     return {
         "guid": guids,
-        "label": [label.name_at(row) if label else "" for row in range(len(guids))],
-        **shown_statistics(of),
-        "correctness_count": of.correctness_count_N,
+        "label": [label.name_at(row) if label else "" for row in range(count)],
+        **shown_statistics(of_examples),
+        "correctness_count": of_examples.correctness_count_N,
         "forgetfulness": forgetting(correct_EN, NEVER_LEARNT),
-        "threshold_closeness": of.threshold_closeness_N,
-        "groups": group_names(groups, len(guids)),
+        "threshold_closeness": of_examples.threshold_closeness_N,
+        "groups": group_names(groups, count),
     }
 
 
 def _compare(mapped: Mapped, other: Mapped) -> list[str]:
-    """Say which examples are in both runs, and differences; one must be in both."""
-    mine, theirs = mapped.dynamics, other.dynamics
-    golds = theirs.gold_N.tolist()
-    beside = Frame(other.folder, {"guid": theirs.guids, "gold": golds}).beside(mine.guids)
-    pairs = zip(mine.gold_N, beside["gold"], strict=True)
-    shared = [(gold, its) for gold, its in pairs if its is not None]
+    """Describe how two runs differ in their examples, classes and gold labels.
+
+    Raises:
+        DataError: they have no example in common.
+    """
+    dynamics_a, dynamics_b = mapped.dynamics, other.dynamics
+    golds_b = dict(zip(dynamics_b.guids, dynamics_b.gold_N, strict=True))
+    shared, changed = 0, 0
+    for guid, gold in zip(dynamics_a.guids, dynamics_a.gold_N, strict=True):
+        if guid in golds_b:
+            shared += 1
+            changed += gold != golds_b[guid]
+
     if not shared:
-        guids = f"guids like {theirs.guids[:1]} and {mine.guids[:1]}"
-        what = f"no example in common with {mapped.folder}: {guids}"
-        raise DataError(str(other.folder), what, "compare two runs over the same data")
+        guids = f"guids like {dynamics_b.guids[:1]} and {dynamics_a.guids[:1]}"
+        problem = f"no example in common with {mapped.folder}: {guids}"
+        raise DataError(str(other.folder), problem, "compare two runs over the same data")
+
     notes = []
-    only_a, only_b = len(mine.guids) - len(shared), len(theirs.guids) - len(shared)
+    only_a, only_b = len(dynamics_a.guids) - shared, len(dynamics_b.guids) - shared
     if only_a or only_b:
         notes.append(
-            f"{len(shared):,} examples are in both runs; {only_a:,} are only in A ({mapped.name}), "
+            f"{shared:,} examples are in both runs; {only_a:,} are only in A ({mapped.name}), "
             f"{only_b:,} only in B ({other.name}), which the map leaves out"
         )
-    if mine.labels != theirs.labels:
+
+    if dynamics_a.labels != dynamics_b.labels:
         notes.append("the two runs have different classes: predictions cannot be compared")
-    elif changed := sum(gold != its for gold, its in shared):
+    elif changed:
         notes.append(f"{changed:,} examples have another gold label in B; those of A are shown")
+
     return notes
 
 
 def find_colour(data: MapData, name: str) -> Column:
     """Find the column or statistic to colour by."""
-    shown = data.runs[0]
-    found: dict[str, Column] = {
-        statistic: Numbers(statistic, values_N) for statistic, values_N in shown.values.items()
+    run = data.runs[0]
+    columns: dict[str, Column] = {
+        statistic: Numbers(statistic, values_N) for statistic, values_N in run.values.items()
     }
-    found |= {column.name: column for column in (*data.columns, shown.predicted) if column}
-    if name not in found:
-        raise ConfigError(f"colour={name}: there is no such column.{nearest(name, found)}")
-    return found[name]
+
+    for column in (*data.columns, run.predicted):
+        if column is not None:
+            columns[column.name] = column
+
+    if name not in columns:
+        raise ConfigError(f"colour={name}: there is no such column.{nearest(name, columns)}")
+
+    return columns[name]
 
 
 def as_column(name: str, values: Sequence[Any]) -> Column:
@@ -304,19 +375,21 @@ def as_column(name: str, values: Sequence[Any]) -> Column:
 
     Otherwise, and for at most `FEW` distinct numbers (0 and 1, say), a column of names.
     """
-    numbers = [math.nan if is_missing(value) else _finite(value) for value in values]
-    if None not in numbers and len({each for each in numbers if each == each}) > FEW:
-        return Numbers(name, np.array(numbers, np.float32))
+    numbers_N = [math.nan if is_missing(value) else _finite(value) for value in values]
+    if None not in numbers_N:
+        distinct = np.unique(np.array(numbers_N, np.float64))
+        if np.isfinite(distinct).sum() > FEW:
+            return Numbers(name, np.array(numbers_N, np.float32))
     return categories(name, [None if is_missing(value) else cell_text(value) for value in values])
 
 
 def categories(name: str, values: Sequence[str | None]) -> Categories:
     """Make a column of names, the most frequent first (ties in alphabetical order)."""
     counts = Counter(value for value in values if value is not None)
-    names = tuple(sorted(counts, key=lambda value: (-counts[value], value)))
-    code = {value: number for number, value in enumerate(names)}
-    codes = (-1 if value is None else code[value] for value in values)
-    return Categories(name, names, np.fromiter(codes, np.int32, len(values)))
+    names = sorted(counts, key=lambda value: (-counts[value], value))
+    code_of: dict[str | None, int] = {value: code for code, value in enumerate(names)}
+    codes = [code_of.get(value, -1) for value in values]
+    return Categories(name, tuple(names), np.array(codes, np.int32))
 
 
 def _finite(value: Any) -> float | None:
@@ -331,10 +404,11 @@ def _finite(value: Any) -> float | None:
 def _read_columns(path: Path, guids: Sequence[str], notes: list[str]) -> list[Column]:
     """Read further columns in the order of `guids`; notes guids that are not among them."""
     table = read_keyed(path)
-    if unknown := len(table.rows.keys() - {*guids}):
+    unknown = len(table.rows.keys() - set(guids))
+    if unknown:
         notes.append(f"{path.name}: {unknown:,} of {len(table):,} guids have no dynamics")
-    found = table.beside(guids)
-    return [as_column(name, found[name]) for name in table.columns if name != "guid"]
+    rows = table.beside(guids)
+    return [as_column(name, rows[name]) for name in table.columns if name != "guid"]
 
 
 def _find_texts(
@@ -348,48 +422,67 @@ def _find_texts(
     if not path.is_file():
         notes.append("no texts: the folder has no config.yaml that names a data set")
         return None
+
     try:
         config = read_stored(path)
-        data_dir, cache_dir = places[0] or config.paths.data, places[1] or config.paths.cache
+        data_dir = Path(places[0] or config.paths.data)
+        cache_dir = Path(places[1] or config.paths.cache)
         data, _ = data_of(config, TRAIN)
-        examples = known_examples(guids, TRAIN, data, Path(data_dir), Path(cache_dir))
+        examples = known_examples(guids, TRAIN, data, data_dir, cache_dir)
     except (HeronError, OSError) as error:
-        notes.append(f"no texts: {str(error).splitlines()[0]}")
+        reason, *_ = str(error).splitlines()
+        notes.append(f"no texts: {reason}")
         return None
-    if missing := examples.count(None):
+
+    missing = examples.count(None)
+    if missing:
         notes.append(f"{missing:,} examples are not in {data.name}: no texts")
     if missing == len(examples):
         return None
+
     columns += _example_columns(examples)
     return texts_of(examples, data)
 
 
 def texts_of(examples: Sequence[Example | None], data: DataConfig) -> Texts:
     """Take the examples' texts, with events marked."""
+    first, second = list[str | None](), list[str | None]()
+    for example in examples:
+        if example is None:
+            first.append(None)
+            second.append(None)
+            continue
+
+        has_events = len(example.spans) == 2
+        first.append(with_markers(example, data) if has_events else example.text)
+        second.append(example.text_pair)
+
     language = LANGUAGES.find(data.language)
+    if language is None:
+        return Texts(first, second)
 
-    def shown(example: Example) -> str:
-        return with_markers(example, data) if len(example.spans) == 2 else example.text
-
-    return Texts(
-        [None if example is None else shown(example) for example in examples],
-        [None if example is None else example.text_pair for example in examples],
-        *((language.code, language.direction) if language else ()),
-    )
+    return Texts(first, second, language.code, language.direction)
 
 
 def _example_columns(examples: Sequence[Example | None]) -> list[Column]:
     """Make columns of the number of words and of the data set's side columns."""
-    words = [
-        np.nan if one is None else len(f"{one.text} {one.text_pair or ''}".split())
-        for one in examples
-    ]
+    words, names = [], dict[str, None]()
+    for example in examples:
+        if example is None:
+            words.append(math.nan)
+            continue
+
+        text = f"{example.text} {example.text_pair or ''}"
+        words.append(len(text.split()))
+        names |= dict.fromkeys(example.side)
+
     columns: list[Column] = [Numbers("words", np.array(words, np.float32))]
-    for name in dict.fromkeys(name for one in examples if one is not None for name in one.side):
-        cells = [None if one is None else one.side.get(name) for one in examples]
+    for name in names:
+        cells = [None if example is None else example.side.get(name) for example in examples]
         present = [cell for cell in cells if not is_missing(cell)]
-        plain = all(isinstance(cell, str | int | float) for cell in present)
         # A column with one value for all examples, such as the file's name, is useless.
-        if plain and len(set(present)) > 1:
+        is_plain = all(isinstance(cell, str | int | float) for cell in present)
+        if is_plain and len(set(present)) > 1:
             columns.append(as_column(name, cells))
+
     return columns

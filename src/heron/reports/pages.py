@@ -39,24 +39,31 @@ def _environment(folder: Path | tuple[Path, ...] | None) -> Environment:
     )
     environment.filters.update(show=show, sort_value=sort_value, column_classes=_column_classes)
     environment.tests["number_like"] = lambda cell: not isinstance(cell, str)
+
     return environment
 
 
 def _column_classes(table: Table) -> list[str]:
     """Align a column of numbers on its decimal point: at its start where intervals follow."""
-    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
-    return [
-        ("number start" if any(isinstance(c, Interval | Summary) for c in cells) else "number")
-        if any(not isinstance(cell, str) for cell in cells)
-        else ""
-        for cells in columns
-    ]
+    classes = []
+    for index in range(len(table.columns)):
+        cells = [row[index] for row in table.rows]
+        if all(isinstance(cell, str) for cell in cells):
+            classes.append("")
+        elif any(isinstance(cell, Interval | Summary) for cell in cells):
+            classes.append("number start")
+        else:
+            classes.append("number")
+
+    return classes
 
 
 def escape_json(value: Any) -> str:
     """Write JSON that can stand inside a script element, whatever the strings hold."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return re.sub(f"[{_ESCAPED}]", lambda match: f"\\u{ord(match.group()):04x}", text)
+    for sign in _ESCAPED:
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
 
 
 def clean_text(text: str) -> str:
@@ -77,9 +84,12 @@ def fit_length(texts: Iterable[str], room: int, most: int) -> int | None:
     texts = list(texts)
     longest = max(map(len, texts), default=0)
 
-    def size(cut: int | None) -> int:
-        return len(escape_json([clean_text(cut_text(text, cut)) for text in texts]).encode())
+    def size(length: int | None) -> int:
+        cut = [clean_text(cut_text(text, length)) for text in texts]
+        return len(escape_json(cut).encode())
 
     if longest <= most and size(None) <= room:
         return None
-    return bisect_right(range(1, min(longest, most) + 1), room, key=size)
+
+    lengths = range(1, min(longest, most) + 1)
+    return bisect_right(lengths, room, key=size)

@@ -1,6 +1,7 @@
 """The report of one run: its tables, and a page that holds its predictions and provenance."""
 
 import base64
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -45,99 +46,142 @@ def write_run_report(run: RunRecord, target: Path, quiet: bool = False) -> Repor
     from heron.reports.figures import run_figure  # start-up time: matplotlib
 
     artefacts = read_artefacts(run)
-    scores, classes = score_table(run), class_table(run, artefacts.split)
+    scores = score_table(run)
+    classes = class_table(run, artefacts.split)
     if not quiet:
         print_tables([scores, classes])
+
     figure = run_figure(run, artefacts)
     page = run_page(run, artefacts, [scores, classes, stage_table(run)], figure)
     html = write_file(target / "report.html", page)
-    files = ReportFiles(html, write_file(target / "report.png", figure), (), artefacts.missing)
+    image = write_file(target / "report.png", figure)
     if not quiet:
-        print_lines(*(f"missing: {line}" for line in files.missing))
-    return files
+        print_lines(*(f"missing: {line}" for line in artefacts.missing))
+
+    return ReportFiles(html, image, missing=artefacts.missing)
 
 
 def score_table(run: RunRecord) -> Table:
     """Show one run's headline scores, a column per split, with 95 % intervals where stored."""
     # Splits named after the last stage repeat the run's own scores.
-    last = f"{len(run.setting('stages') or [])}-"
+    last_stage = f"{len(run.setting('stages') or [])}-"
     named = dict.fromkeys((*SPLITS, *run.scores))
-    splits = [split for split in named if split in run.scores and not split.startswith(last)]
-    present = dict.fromkeys(name for split in run.scores.values() for name in split)
-    headline = headline_metrics([run])
+    splits = [name for name in named if name in run.scores and not name.startswith(last_stage)]
+
+    present = dict.fromkeys(name for scores in run.scores.values() for name in scores)
     calibration = [name for name in _CALIBRATION if name in present]
-    # Of summaries: the other ROUGE scores, lengths, the share of new n-grams.
-    further = [name for name in present if is_whole(name)] if "rouge1" in present else []
-    metrics = dict.fromkeys((*headline, *calibration, *further))
-    # Other systems' scores are columns: extractive ones, and the run's with exchanged articles.
-    others = (*COPIES, "exchanged")
-    beside = [other for other in others if any(f"{other}_{name}" in metrics for name in metrics)]
-    own = [name for name in metrics if name.partition("_")[0] not in beside]
-    first = run.scores.get(splits[0], {}) if splits else {}
-    rows = tuple(
-        (
-            name,
-            *(cell_of(run.scores[split], name) for split in splits),
-            *(first.get(f"{other}_{name}") for other in beside),
-        )
-        for name in own
-    )
-    notes = [f"{SYNTHETIC.capitalize()}."] if run.synthetic else []
-    notes += [f"{COPIED_NOTE} Their scores are of {splits[0]}."] if beside else []
+    metrics = dict.fromkeys([*headline_metrics([run]), *calibration])
+    if "rouge1" in present:  # other ROUGE scores, lengths, the share of new n-grams
+        metrics |= dict.fromkeys(name for name in present if is_whole(name))
+
+    # Scores of other systems are columns: of extractive ones, and of the run on exchanged articles.
+    prefixes = {name.partition("_")[0] for name in metrics}
+    systems = [system for system in (*COPIES, "exchanged") if system in prefixes]
+
+    first_scores = run.scores[splits[0]] if splits else {}
+    rows: list[tuple[Cell, ...]] = []
+    for name in metrics:
+        if name.startswith(tuple(f"{system}_" for system in systems)):
+            continue
+        cells: list[Cell] = [cell_of(run.scores[split], name) for split in splits]
+        cells += [first_scores.get(f"{system}_{name}") for system in systems]
+        rows.append((name, *cells))
+
+    notes = []
+    if run.synthetic:
+        notes.append(f"{SYNTHETIC.capitalize()}.")
+    if systems:
+        notes.append(f"{COPIED_NOTE} Their scores are of {splits[0]}.")
+
     notes += caveats([run])
     if any(isinstance(cell, Interval) for row in rows for cell in row):
-        drawn = "rows" if run.setting("task.resample") == "row" else "whole documents (or texts)"
-        notes.append(f"[low, high]: 95 % bootstrap interval, resampling {drawn}.")
+        by_row = run.setting("task.resample") == "row"
+        unit = "rows" if by_row else "whole documents (or texts)"
+        notes.append(f"[low, high]: 95 % bootstrap interval, resampling {unit}.")
+
     if calibration:
         notes.append("ece, mce, brier: distance from calibration; 0 is best, brier goes to 2.")
-    return Table("Scores", ("metric", *splits, *beside), rows, " ".join(notes))
+
+    return Table("Scores", ("metric", *splits, *systems), tuple(rows), " ".join(notes))
 
 
 def headline(run: RunRecord, artefacts: Artefacts) -> list[tuple[str, str, str]]:
-    """Say how good a run is, in a few facts: (what, its value, what stands below it).
+    """Say how good a run is, in a few facts: a name, its value, and an explanation.
 
-    The first score with its interval, beside that of a system which reads nothing: of classes one
-    that always predicts the most frequent gold class, of summaries the article's first sentences.
+    The first score with its interval stands beside that of a system that reads nothing: of classes
+    one that always predicts the most frequent gold class, of summaries the article's first three
+    sentences.
     """
-    split, shown = artefacts.split, artefacts.predictions
+    split, predictions = artefacts.split, artefacts.predictions
     scores = run.scores.get(split, {})
     names = [name for name in headline_metrics([run]) if name in scores and not is_copied(name)]
     if not names:
         return []
-    metric, cell = names[0], cell_of(scores, names[0])
-    alone = "group" in shown and len({*shown["group"]}) == 1
-    why = "no interval: all rows are of one document" if alone else "no interval was computed"
-    interval = show(cell).partition(" ")[2]
-    facts = [(f"{split} {metric}", show(scores[metric]), interval or why)]
-    if (lead := scores.get(f"{COPIES[0]}_{metric}")) is not None:
+
+    metric = names[0]
+    _, _, explanation = show(cell_of(scores, metric)).partition(" ")
+    if not explanation and "group" in predictions and len(set(predictions["group"])) == 1:
+        explanation = "no interval: all rows are of one document"
+    elif not explanation:
+        explanation = "no interval was computed"
+
+    facts = [(f"{split} {metric}", show(scores[metric]), explanation)]
+
+    lead = scores.get(f"{COPIES[0]}_{metric}")
+    if lead is not None:
         facts.append((f"{COPIES[0]} {metric}", show(lead), "the article's first three sentences"))
-    elif golds := [gold for gold in map(str, shown["gold"]) if gold in artefacts.classes]:
-        ((most, count),) = Counter(golds).most_common(1)
-        task, always = str(run.setting("task.name", CLASSES)), [most] * len(golds)
-        value = score_task(task, golds, always, artefacts.classes).get(metric)
-        share = f"the class of {count / len(golds):.0%} of rows"
-        facts += [] if value is None else [(f"always {most}: {metric}", show(value), share)]
+    elif any(str(gold) in artefacts.classes for gold in predictions["gold"]):
+        facts += _most_frequent_class(run, artefacts, metric)
     elif len(names) > 1:
         facts.append((f"{split} {names[1]}", show(scores[names[1]]), ""))
-    if split != SPLITS[1] and (other := run.score(SPLITS[1], metric)) is not None:
-        chose = "chose the epoch" if run.setting("trainer.select") == "best" else ""
-        facts.append((f"{SPLITS[1]} {metric}", show(other), chose))
+
+    validation = SPLITS[1]
+    score = run.score(validation, metric)
+    if split != validation and score is not None:
+        explanation = "chose the epoch" if run.setting("trainer.select") == "best" else ""
+        facts.append((f"{validation} {metric}", show(score), explanation))
+
     seconds = run.status.get("seconds")
-    took = "" if seconds is None else f"{seconds / 60:,.1f} minutes of training and scoring"
-    return [*facts, (f"{split} rows", f"{len(shown):,}", took)]
+    spent = "" if seconds is None else f"{seconds / 60:,.1f} minutes of training and scoring"
+    facts.append((f"{split} rows", f"{len(predictions):,}", spent))
+    return facts
+
+
+def _most_frequent_class(
+    run: RunRecord, artefacts: Artefacts, metric: str
+) -> list[tuple[str, str, str]]:
+    """Score the system that always predicts the most frequent gold class, as a fact.
+
+    Empty where the metric is not computed from classes alone.
+    """
+    golds = [gold for gold in map(str, artefacts.predictions["gold"]) if gold in artefacts.classes]
+    ((label, count),) = Counter(golds).most_common(1)
+    task = str(run.setting("task.name", CLASSES))
+    scores = score_task(task, golds, [label] * len(golds), artefacts.classes)
+    if metric not in scores:
+        return []
+
+    share = count / len(golds)
+    value = show(scores[metric])
+    return [(f"always {label}: {metric}", value, f"the class of {share:.0%} of rows")]
 
 
 def class_table(run: RunRecord, split: str = "test") -> Table:
     """Show each class: precision, recall, F1, support (rows), predicted share (of all rows)."""
     scores = run.scores.get(split, {})
-    columns = [part for part in _PER_CLASS if any(name.startswith(f"{part}/") for name in scores)]
-    names = dict.fromkeys(name.partition("/")[2] for name in scores if "/" in name)
+    stored = {name.partition("/")[0] for name in scores if "/" in name}
+    columns = [column for column in _PER_CLASS if column in stored]
 
-    def cell(part: str, name: str) -> Cell:
-        value = run.score(split, f"{part}/{name}")
-        return int(value) if part == "support" and value is not None else value
+    rows = []
+    labels = dict.fromkeys(name.partition("/")[2] for name in scores if "/" in name)
+    for label in labels:
+        cells: list[Cell] = []
+        for column in columns:
+            score = run.score(split, f"{column}/{label}")
+            cells.append(int(score) if column == "support" and score is not None else score)
 
-    rows = [(name, *(cell(part, name) for part in columns)) for name in names]
+        rows.append((label, *cells))
+
     return Table(f"{split}: classes", ("class", *columns), tuple(rows))
 
 
@@ -146,53 +190,78 @@ def stage_table(run: RunRecord) -> Table:
     columns = ("stage", *(name for name in SPENT if name != "planned"))
     if not run.ledger:
         return Table("Spent", columns, ())
-    stages = run.ledger["stages"]
-    rows = [(str(s.get("stage", number)), *spent_cells([s])) for number, s in enumerate(stages)]
+
+    rows = []
+    for number, stage in enumerate(run.ledger["stages"]):
+        name = stage.get("stage", number)
+        rows.append((str(name), *spent_cells([stage])))
+
     if len(rows) > 1:
         rows.append(("all", *spent_cells([run.ledger["total"]])))
-    note = f"{run.ledger['planned_steps']} optimizer steps were planned." if rows else ""
+
+    planned = run.ledger["planned_steps"]
+    note = f"{planned} optimizer steps were planned." if rows else ""
     return Table("Spent", columns, tuple(rows), note)
 
 
 def spent_cells(totals: Sequence[Mapping[str, Any]]) -> list[Cell]:
-    """Average ledgers into the columns of `SPENT`; `planned` only where the ledgers name it."""
+    """Average ledgers into the columns of `SPENT`.
+
+    A count is shown as it is where all runs have the same, else as their mean. `planned` is a
+    column only where the ledgers have it.
+    """
 
     def mean(name: str) -> Cell:
-        """Show a count as it is where all runs have the same, else their mean."""
-        known = [total[name] for total in totals if total[name] is not None]
-        return Formatted(fmean(known), ",.1f") if len(set(known)) > 1 else (known or [None])[0]
+        counts = [total[name] for total in totals if total[name] is not None]
+        if len(set(counts)) > 1:
+            return Formatted(fmean(counts), ",.1f")
+        return counts[0] if counts else None
 
-    return [
-        *(mean(name) for name in ("steps", "planned", "batches", "samples") if name in totals[0]),
-        Formatted(fmean([t["tokens"] / 1e6 for t in totals]), ",.3f"),
-        Formatted(fmean([1 - t["tokens"] / max(t["padded"], 1) for t in totals]), ".1%"),
-        mean("unique"),
-    ]
+    cells: list[Cell] = []
+    for name in ("steps", "planned", "batches", "samples"):
+        if name in totals[0]:
+            cells.append(mean(name))
+
+    millions = [total["tokens"] / 1e6 for total in totals]
+    padding = [1 - total["tokens"] / max(total["padded"], 1) for total in totals]
+    cells.append(Formatted(fmean(millions), ",.3f"))
+    cells.append(Formatted(fmean(padding), ".1%"))
+    cells.append(mean("unique"))
+
+    return cells
 
 
 def caveats(runs: Iterable[RunRecord]) -> list[str]:
     """Collect what to print beside baselines' scores, without repeats (`Baseline.caveat`)."""
-    named = ((str(run.setting("baseline.name")), caveat_of(run)) for run in runs)
-    return list(dict.fromkeys(f"{name}: {caveat}." for name, caveat in named if caveat))
+    notes = dict[str, None]()
+    for run in runs:
+        caveat = caveat_of(run)
+        if caveat:
+            notes[f"{run.setting('baseline.name')}: {caveat}."] = None
+    return list(notes)
 
 
 def caveat_of(run: RunRecord) -> str:
     """Find the caveat of a baseline's run; empty for none."""
     name = str(run.setting("baseline.name", "none"))
-    baseline = BASELINES.find(name) if name != "none" else None
+    baseline = None if name == "none" else BASELINES.find(name)
     return baseline.caveat(run.setting) if baseline else ""
 
 
 def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figure: bytes) -> str:
     """Build the HTML page of one run; tables without rows are left out, `figure` is PNG bytes."""
-    # In file order, with whether they are right; of too many, the wrong ones first.
-    rows = [*range(len(artefacts.right))]
-    rows = rows if len(rows) <= _ROWS else sorted(rows, key=artefacts.right.__getitem__)[:_ROWS]
-    # Summaries are not right or wrong, and their articles are long.
-    summaries = artefacts.texts is not None and artefacts.texts.right is None
-    columns = ("text and question" if artefacts.texts else "premise and hypothesis"), "probability"
-    if artefacts.texts:
-        columns = columns[0], artefacts.texts.metric
+    right = artefacts.right
+    rows = list(range(len(right)))  # in file order; of too many, the wrong ones first
+    if len(rows) > _ROWS:
+        rows = sorted(rows, key=right.__getitem__)[:_ROWS]
+
+    texts = artefacts.texts
+    first_column = "text and question" if texts else "premise and hypothesis"
+    if not any(artefacts.predictions.texts("text_pair")):
+        first_column = "text"
+
+    last_column = texts.metric if texts else "probability"
+
     language = LANGUAGES.find(str(run.setting("data.language", "")))
     markers = run.setting("data.markers") or (language.event_markers if language else ())
     content = {
@@ -201,8 +270,9 @@ def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figu
         "markers": list(markers),
         "rows": _cards(artefacts, rows),
     }
-    config = run.path / "config.yaml"
-    text = config.read_text(encoding="utf-8", errors="replace") if config.is_file() else ""
+
+    path = run.path / "config.yaml"
+    config = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     return render(
         "run.html.j2",
         title=_describe(run) or run.job,
@@ -214,15 +284,16 @@ def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figu
         headline=headline(run, artefacts),
         figure=data_url(figure),
         split=artefacts.split,
-        summaries=summaries,
+        # Summaries are not right or wrong.
+        summaries=texts is not None and texts.right is None,
         rows=rows,
-        columns=columns if any(artefacts.predictions.texts("text_pair")) else ("text", columns[1]),
-        total=len(artefacts.right),
-        wrong=artefacts.right.count(False),
+        columns=(first_column, last_column),
+        total=len(right),
+        wrong=right.count(False),
         labels=artefacts.classes,
         data=Markup(escape_json(content)),
         provenance=_provenance(run.status),
-        config=redact(text),  # written without secrets; older versions wrote some
+        config=redact(config),  # written without secrets; older versions wrote some
     )
 
 
@@ -232,47 +303,74 @@ def data_url(image: bytes) -> str:
 
 
 def _cards(artefacts: Artefacts, numbers: Sequence[int]) -> list[dict[str, Any]]:
-    """Lay out predictions for the page, in JSON's types; a text's own score is its `value`."""
-    rows, task = artefacts.predictions.take(numbers), artefacts.texts
-    texts = {"text": rows.texts("text"), "pair": rows.texts("text_pair")}
-    texts |= {"gold": list(map(str, rows["gold"]))}
-    texts |= {name: list(rows[name]) for name in ("guid", "prediction")}
-    texts = {
-        name: [cut_text(clean_text(each), None if task is None else _LONGEST) for each in column]
-        for name, column in texts.items()
-    }
+    """Lay out predictions for the page, in JSON's types.
+
+    `value` is a text's own score, or the probability of the predicted class.
+    """
+    rows, texts = artefacts.predictions.take(numbers), artefacts.texts
+    longest = None if texts is None else _LONGEST
     values: Sequence[float | None] = rows.probabilities
     if artefacts.row_scores is not None:
         values = artefacts.row_scores[list(numbers)].tolist()
-    known = [None if v is None or v != v else round(v, 4) for v in values]
-    # Nothing is wrong about a summary.
-    right = [artefacts.right[n] or (task is not None and task.right is None) for n in numbers]
-    columns = {**texts, "value": known, "right": right}
-    return [dict(zip(columns, card, strict=True)) for card in zip(*columns.values(), strict=True)]
+
+    columns = {
+        "text": rows.texts("text"),
+        "pair": rows.texts("text_pair"),
+        "gold": [str(gold) for gold in rows["gold"]],
+        "guid": rows["guid"],
+        "prediction": rows["prediction"],
+    }
+    cards = []
+
+    for row, number in enumerate(numbers):
+        card: dict[str, Any] = {}
+        for name, cells in columns.items():
+            card[name] = cut_text(clean_text(cells[row]), longest)
+
+        value = values[row]
+        card["value"] = None if value is None or math.isnan(value) else round(value, 4)
+        # Nothing is wrong about a summary.
+        card["right"] = artefacts.right[number] or (texts is not None and texts.right is None)
+        cards.append(card)
+
+    return cards
 
 
 def _describe(run: RunRecord) -> str:
     """Name a run by its data, head, encoder and seed; empty where its configuration is gone."""
-    if not run.setting("data.name"):
+    data = run.setting("data.name")
+    if not data:
         return ""
-    system = [f"baseline {run.setting('baseline.name')}"]
-    if run.setting("baseline.name", "none") == "none":
-        name = str(run.setting("encoder.name", ""))
-        encoder = Path(name).name if Path(name).is_absolute() else name
-        system = [f"head {run.setting('head.name', '')}", f"encoder {encoder}"]
+
+    parts = [str(data)]
+    baseline = run.setting("baseline.name", "none")
+    if baseline == "none":
+        encoder = str(run.setting("encoder.name", ""))
+        if Path(encoder).is_absolute():
+            encoder = Path(encoder).name
+        parts += [f"head {run.setting('head.name', '')}", f"encoder {encoder}"]
+    else:
+        parts.append(f"baseline {baseline}")
+
     if run.curriculum != "none":
-        system.append(f"curriculum {run.curriculum}")
-    return ", ".join([str(run.setting("data.name")), *system, f"seed {run.setting('seed')}"])
+        parts.append(f"curriculum {run.curriculum}")
+
+    parts.append(f"seed {run.setting('seed')}")
+    return ", ".join(parts)
 
 
 def _provenance(status: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Flatten a run's origin: code, data, versions, the machine's time and memory."""
-    names = (name for name in dict.fromkeys((*_PROVENANCE, *status)) if name in status)
-    known = ((name, status[name]) for name in names if name not in ("state", "error", "warnings"))
-    return [(n.replace("_", " "), redact(_flat(value))) for n, value in known if value is not None]
+    """List a run's origin, by name: code, data, versions, the machine's time and memory."""
+    facts = []
+    for name in dict.fromkeys((*_PROVENANCE, *status)):
+        value = status.get(name)
+        if value is not None and name not in ("state", "error", "warnings"):
+            facts.append((name.replace("_", " "), redact(_flat(value))))
+    return facts
 
 
 def _flat(value: Any) -> str:
+    """Write a value of `status.json` in one line."""
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {_flat(inner)}" for key, inner in value.items())
     if isinstance(value, list | tuple):

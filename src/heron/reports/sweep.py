@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -63,6 +64,7 @@ def write_reports(folders: Sequence[Path]) -> list[ReportFiles]:
         if any(run.done for run in runs):
             names = shlex.join(map(str, folders))
             print_lines(f"heron compare {names} tests whether they differ")
+
     return files
 
 
@@ -90,29 +92,43 @@ def write_report(
         ConfigError: `folder` holds no run, or none as `against` says.
     """
     folder = Path(folder)
-    runs, target = collect(folder), Path(out) if out else folder
+    target = Path(out) if out else folder
+    runs = collect(folder)
     if is_run(folder):
         return write_run_report(runs[0], target)
+
     # Start-up time: matplotlib.
     from heron.reports.figures import sweep_figure
 
     splits = _splits(runs)
-    tested, untested = significance_tables(runs, splits[0], against)
-    unpaged = _write_run_pages(runs) if out is None else []
-    states = {run.job: first_line(run.status.get("error")) for run in runs if run.state == "broken"}
-    unfinished = (f"{r.job}: {states.get(r.job, r.state)}" for r in runs if not r.done)
-    missing = [*unfinished, *untested, *unpaged]
-    of_paper, drawn = _paper_view(runs, published, missing)
+    significance, untested = significance_tables(runs, splits[0], against)
+    missing = []
+    for run in runs:
+        if not run.done:
+            broken = run.state == "broken"
+            state = first_line(run.status.get("error")) if broken else run.state
+            missing.append(f"{run.job}: {state}")
+
+    missing += untested
+    if out is None:
+        missing += _write_run_pages(runs)
+
+    paper_tables, paper_figure = _paper_view(runs, published, missing)
+    tables = dict(paper_tables)
+    for settings, table in significance.items():
+        name = f"significance {settings}".strip()
+        tables[_file_name(name)] = table
+
+    spent = spent_table(runs)
+    if spent:
+        tables["spent"] = spent
+
     groups = [group_table(runs, split) for split in splits]
-    named = dict(of_paper)
-    for where, table in tested.items():
-        name = f"significance {where}".strip()
-        named["".join(c if c.isalnum() or c in "=,._-" else "_" for c in name)] = table
-    if spent := spent_table(runs):
-        named["spent"] = spent
-    shown = [*groups, *named.values()]
-    print_tables([] if quiet else shown)
-    figure = drawn or sweep_figure(runs)
+    shown = [*groups, *tables.values()]
+    if not quiet:
+        print_tables(shown)
+
+    figure = paper_figure or sweep_figure(runs)
     page = render(
         "sweep.html.j2",
         title=folder.resolve().name,
@@ -127,31 +143,41 @@ def write_report(
     files = [
         write_file(target / "table.csv", to_csv(groups[0])),
         write_file(target / "table.md", "\n".join(map(to_markdown, shown))),
-        *(write_file(target / f"{part}.csv", to_csv(table)) for part, table in named.items()),
     ]
+    for name, table in tables.items():
+        files.append(write_file(target / f"{name}.csv", to_csv(table)))
+
     html = write_file(target / "report.html", page)
     image = write_file(target / "report.png", figure)
     print_lines(*(f"missing: {line}" for line in missing))
     return ReportFiles(html, image, tuple(files), tuple(missing))
 
 
+def _file_name(title: str) -> str:
+    """Make a file's name of a table's; signs that a path cannot hold become `_`."""
+    return re.sub(r"[^\w=,.-]", "_", title)
+
+
 def _splits(runs: Sequence[RunRecord]) -> list[str]:
-    return [name for name in SPLITS if any(name in run.scores for run in runs)] or ["test"]
+    scored = {split for run in runs for split in run.scores}
+    return [split for split in SPLITS if split in scored] or ["test"]
 
 
 def _write_run_pages(runs: Sequence[RunRecord]) -> list[str]:
     """Write pages of runs that are new or changed; returns what was left out."""
-    files = [(run, run.path / "report.html", run.path / "status.json") for run in runs]
-    stale = [
-        run
-        for run, page, status in files
-        if not (page.is_file() and status.is_file())
-        or page.stat().st_mtime < status.stat().st_mtime
-    ]
+    stale = []
+    for run in runs:
+        page, status = run.path / "report.html", run.path / "status.json"
+        have_both = page.is_file() and status.is_file()
+        if not have_both or page.stat().st_mtime < status.stat().st_mtime:
+            stale.append(run)
+
     if len(stale) > _MOST_PAGES:
         return [f"pages of {len(stale)} single runs: `heron report DIR/<run>` writes one"]
+
     for run in stale:
         write_run_report(run, run.path, quiet=True)
+
     return []
 
 
@@ -159,12 +185,17 @@ def _paper_view(
     runs: Sequence[RunRecord], published: Path | None, missing: list[str]
 ) -> tuple[Mapping[str, Table], bytes | None]:
     """Set the runs beside a paper's numbers if their key `report` asks for it: tables, a figure."""
-    wanted = next((str(run.setting("report")) for run in runs if run.setting("report")), "")
-    find = FORK_ANALYSES.find("report_view") if wanted else None
-    view = find(wanted, runs, published) if find else None
-    if wanted and view is None:
-        missing.append(f"{wanted}: no published numbers found; name them with published=FILE")
-    return view or ({}, None)
+    wanted = [str(run.setting("report")) for run in runs if run.setting("report")]
+    if not wanted:
+        return {}, None
+
+    report_view = FORK_ANALYSES.find("report_view")
+    view = report_view(wanted[0], runs, published) if report_view else None
+    if view is None:
+        missing.append(f"{wanted[0]}: no published numbers found; name them with published=FILE")
+        return {}, None
+
+    return view
 
 
 def page_links(runs: Sequence[RunRecord], folder: Path) -> dict[str, str]:
@@ -172,39 +203,50 @@ def page_links(runs: Sequence[RunRecord], folder: Path) -> dict[str, str]:
 
     Job names hold `=` and `,`, so addresses are quoted.
     """
-    pages = {run.job: run.path / "report.html" for run in runs}
-    return {
-        job: quote(Path(os.path.relpath(page, folder)).as_posix())
-        for job, page in pages.items()
-        if page.is_file()
-    }
+    links = {}
+    for run in runs:
+        page = run.path / "report.html"
+        if page.is_file():
+            address = Path(os.path.relpath(page, folder)).as_posix()
+            links[run.job] = quote(address)
+
+    return links
 
 
 def group_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
     """Compare the groups of a sweep on one split: mean ± sample sd (n) of each headline score."""
     groups, metrics = group_runs(runs), headline_metrics(runs)
+    rows, mixed = [], dict[str, None]()
+    for group in groups:
+        cells: list[Cell] = [*group.settings.values(), count_states(group.runs)]
+        for metric in metrics:
+            scores = group.values(split, metric)
+            # An extractive baseline's score is the same for all systems.
+            is_constant = is_copied(metric) and len(set(scores)) == 1
+            cells.append(scores[0] if is_constant else summarize(scores))
 
-    def cell(group: System, metric: str) -> Cell:
-        """Summarize; an extractive baseline's score is the same for all systems."""
-        values = group.values(split, metric)
-        return values[0] if is_copied(metric) and len(set(values)) == 1 else summarize(values)
+        rows.append(tuple(cells))
+        mixed |= dict.fromkeys(differing_settings(group.runs))
 
-    rows = [
-        (*g.settings.values(), count_states(g.runs), *(cell(g, metric) for metric in metrics))
-        for g in groups
-    ]
     notes = ["Mean ± sample standard deviation (number of finished runs)."]
-    notes += [COPIED_NOTE] if any(map(is_copied, metrics)) else []
+    if any(map(is_copied, metrics)):
+        notes.append(COPIED_NOTE)
+
     notes += caveats(runs)
-    # Settings in which runs differ that should not be compared as they are.
-    mixed = dict.fromkeys(key for group in groups for key in differing_settings(group.runs))
+    # Runs that differ in such settings should not be compared as they are.
     if mixed:
         notes.append(f"Runs of one row differ in more than seeds: {', '.join(mixed)}.")
-    apart = [key for key in differing_settings(runs) if key.startswith(("data.", "trainer.max_"))]
-    if apart := [key for key in apart if not key.startswith("data.sample")]:
-        notes.append(f"Not all runs have the same data or length: {', '.join(apart)} differ.")
+
+    of_data = []
+    for key in differing_settings(runs):
+        if key.startswith(("data.", "trainer.max_")) and not key.startswith("data.sample"):
+            of_data.append(key)
+
+    if of_data:
+        notes.append(f"Not all runs have the same data or length: {', '.join(of_data)} differ.")
     if any(run.synthetic for run in runs):
         notes.append(f"{SYNTHETIC.capitalize()}.")
+
     columns = (*groups[0].settings, "runs", *metrics)
     return Table(f"{split}: scores", columns, tuple(rows), " ".join(notes))
 
@@ -214,9 +256,12 @@ def runs_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
     metrics = headline_metrics(runs)
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
-        seconds, scores = run.status.get("seconds"), run.scores.get(split, {})
+        seconds = run.status.get("seconds")
         minutes = None if seconds is None else Formatted(seconds / 60, ".1f")
-        rows.append((run.job, run.state, minutes, *(cell_of(scores, name) for name in metrics)))
+        scores = run.scores.get(split, {})
+        cells = [cell_of(scores, metric) for metric in metrics]
+        rows.append((run.job, run.state, minutes, *cells))
+
     return Table(f"{split}: runs", ("run", "state", "minutes", *metrics), tuple(rows))
 
 
@@ -226,47 +271,63 @@ def spent_table(runs: Sequence[RunRecord]) -> Table | None:
     Returns:
         None where no run has a curriculum and all groups took the same steps.
     """
-    chosen = without_first_runs(runs)
-    first = [run for run in runs if run not in chosen]
-    groups = _spent(chosen)
-    budgets: dict[float, list[str]] = {}
+    main = without_first_runs(runs)
+    first = [run for run in runs if run not in main]
+    groups = _spent(main)
+    labels_by_steps: dict[float, list[str]] = {}
+
     for group, totals in groups:
-        budgets.setdefault(fmean([t["steps"] for t in totals]), []).append(group.label)
-    if not groups or (len(budgets) < 2 and all(run.curriculum == "none" for run in runs)):
+        steps = fmean(total["steps"] for total in totals)
+        labels_by_steps.setdefault(steps, []).append(group.label)
+
+    have_curricula = any(run.curriculum != "none" for run in runs)
+    if not groups or (len(labels_by_steps) < 2 and not have_curricula):
         return None
+
     keys = tuple(groups[0][0].settings)
-    rows: list[tuple[Cell, ...]] = [
-        (*group.settings.values(), len(totals), *spent_cells(totals)) for group, totals in groups
-    ]
+    rows: list[tuple[Cell, ...]] = []
+    for group, totals in groups:
+        rows.append((*group.settings.values(), len(totals), *spent_cells(totals)))
+
     for group, totals in _spent(first):
-        others = (group.settings.get(key, "–") for key in keys[1:])
-        rows.append((*([_FIRST, *others] if keys else []), len(totals), *spent_cells(totals)))
+        others = [group.settings.get(key, "–") for key in keys[1:]]
+        cells = [_FIRST, *others] if keys else []
+        rows.append((*cells, len(totals), *spent_cells(totals)))
+
     notes = [
         "Means over finished runs. steps: of the optimizer; planned: before any early stop; "
         "samples: rows, repeated ones as often as seen; tokens: without padding; padding: share of "
         "all positions in the batches."
     ]
-    if len(budgets) > 1:
-        listed = []
-        for steps, names in sorted(budgets.items()):
-            shown = ", ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} groups"
-            listed.append(f"{steps:,.6g} steps ({shown})")
-        notes.append(f"Not equal budgets: {'; '.join(listed)}.")
+
+    if len(labels_by_steps) > 1:
+        budgets = []
+        for steps, labels in sorted(labels_by_steps.items()):
+            count = len(labels)
+            shown = ", ".join(labels) if count <= _MOST_NAMES else f"{count} groups"
+            budgets.append(f"{steps:,.6g} steps ({shown})")
+
+        notes.append(f"Not equal budgets: {'; '.join(budgets)}.")
+
     if first:
         notes.append(f"{_FIRST}: runs whose dynamics the curricula use come on top, once per seed.")
+
     return Table("Spent", (*keys, "runs", *SPENT), tuple(rows), " ".join(notes))
 
 
 def _spent(runs: Sequence[RunRecord]) -> list[tuple[System, Totals]]:
     """Group the finished runs that left a ledger: baselines and older runs have none."""
-    found = []
+    groups = []
     for group in group_runs(runs):
-        ledgers = [run.ledger for run in group.runs if run.done and run.ledger]
-        totals: Totals = [
-            {"planned": ledger["planned_steps"], **ledger["total"]} for ledger in ledgers
-        ]
-        found += [(group, totals)] if totals else []
-    return found
+        totals: Totals = []
+        for run in group.done:
+            if run.ledger:
+                totals.append({"planned": run.ledger["planned_steps"], **run.ledger["total"]})
+
+        if totals:
+            groups.append((group, totals))
+
+    return groups
 
 
 DRAWS = 2_000  # a report of a hundred runs must not take a minute
@@ -299,80 +360,98 @@ def significance_tables(
     missing: list[str] = []
     matches = _named(systems, against) if against else _by_curriculum(systems, missing)
     tables = dict[str, Table]()
+
     for match in matches:
-        found = _compare(match, split)
-        if isinstance(found, str):
+        try:
+            table = _compare(match, split)
+        except HeronError as error:
             where = f" ({match.where})" if match.where else ""
-            missing.append(f"significance{where} against {match.baseline.label}: {found}")
-        else:  # what the columns mean is said once
-            note = found.note if not tables else found.note.partition("Cochran")[1:]
-            tables[match.where] = dataclasses.replace(found, note="".join(note))
+            reason = f"against {match.baseline.label}: {first_line(error)}"
+            missing.append(f"significance{where} {reason}")
+            continue
+
+        if tables:  # the first table's note says what the columns mean
+            _, cochran, result = table.note.partition("Cochran")
+            table = dataclasses.replace(table, note=cochran + result)
+
+        tables[match.where] = table
+
     return tables, missing
 
 
 def _named(systems: Sequence[System], against: str) -> list[Match]:
     """Find the named baseline; if it fits several systems, make a table for each."""
-    fitting = [systems[n] for n in match_systems(against, systems)]
-    if len(fitting) == 1:
-        return [Match("", fitting[0], systems)]
+    baselines = [systems[index] for index in match_systems(against, systems)]
+    if len(baselines) == 1:
+        return [Match("", baselines[0], systems)]
+
     compared = {part.strip().partition("=")[0] for part in against.split(",")}
-    return [
-        Match(settings_line(settings), baseline, same)
-        for settings, same in split_systems(systems, lambda key: key not in compared)
-        for baseline in same
-        if baseline in fitting
-    ]
+    matches = []
+    for settings, same in split_systems(systems, lambda key: key not in compared):
+        where = settings_line(settings)
+        matches += [Match(where, system, same) for system in same if system in baselines]
+
+    return matches
 
 
 def _by_curriculum(systems: Sequence[System], missing: list[str]) -> list[Match]:
     """Match curricula with the only system that has none, trained on the same rows."""
-    trained = [one for one in systems if one.runs[0].setting("baseline.name", "none") == "none"]
+    trained = [system for system in systems if system.setting("baseline.name", "none") == "none"]
     matches = []
-    named = ("curriculum", "experiment")
-    for settings, same in split_systems(
-        trained, lambda key: key not in named and not key.startswith("curriculum.")
-    ):
+    for settings, same in split_systems(trained, _is_shared):
         # Oversampling makes another baseline, whether or not it was swept over.
         for rows in dict.fromkeys(map(_oversampling, same)):
-            alike = [one for one in same if _oversampling(one) == rows]
-            curricula = [one for one in alike if one.runs[0].curriculum != "none"]
-            without = [one for one in alike if one not in curricula]
+            curricula, without = list[System](), list[System]()
+            for system in same:
+                if _oversampling(system) == rows:
+                    has_none = system.setting("curriculum.name", "none") == "none"
+                    (without if has_none else curricula).append(system)
+
             if curricula and len(without) == 1:
                 matches.append(Match(settings_line(settings), without[0], (*without, *curricula)))
             elif curricula and without:
-                labels = "; ".join(one.label for one in without)
+                labels = "; ".join(system.label for system in without)
                 missing.append(
                     f"significance: several groups have no curriculum ({labels}); "
                     "name one with against="
                 )
+
     return matches
 
 
+def _is_shared(key: str) -> bool:
+    """Tell whether a curriculum and the system without one have the same value of a key."""
+    return key not in ("curriculum", "experiment") and not key.startswith("curriculum.")
+
+
 def _oversampling(system: System) -> str:
-    run = system.runs[0]
-    how = str(run.setting("batching.oversample", "none"))
-    return how if how == "none" else f"{how} {run.setting('batching.multipliers')}"
+    mode = str(system.setting("batching.oversample", "none"))
+    return mode if mode == "none" else f"{mode} {system.setting('batching.multipliers')}"
 
 
-def _compare(match: Match, split: str) -> Table | str:
-    """Compare one match, or say why not."""
+def _compare(match: Match, split: str) -> Table:
+    """Compare one match.
+
+    Raises:
+        HeronError: its runs cannot be compared.
+    """
     # Start-up time: most reports compare nothing.
     from heron.results.comparing import CompareOptions, compare_runs
     from heron.results.comparison import systems_table
 
-    baseline, *_ = match.baseline.done or match.baseline.runs
+    baseline = (match.baseline.done or match.baseline.runs)[0]
     runs = [run for system in match.systems for run in system.done]
-    try:
-        options = CompareOptions(split=split, draws=DRAWS)
-        comparison = compare_runs(runs, against=baseline.job, options=options)
-    except HeronError as error:
-        return first_line(error)
+    options = CompareOptions(split=split, draws=DRAWS)
+    comparison = compare_runs(runs, against=baseline.job, options=options)
     table = systems_table(comparison, split)
     notes = [table.note, "heron compare shows the tests over seeds as well, with more draws."]
-    if found := comparison.cochran_q:
+    test = comparison.cochran_q
+
+    if test:
         notes.append(
             "Cochran's Q over the best runs of all systems, right or wrong: "
-            f"Q({found.degrees}) = {found.statistic:.1f}, p = {found.p:.2g}."
+            f"Q({test.degrees}) = {test.statistic:.1f}, p = {test.p:.2g}."
         )
+
     title = f"{table.title}, where {match.where}" if match.where else table.title
     return dataclasses.replace(table, title=title, note=" ".join(notes))

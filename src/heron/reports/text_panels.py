@@ -27,29 +27,43 @@ def kind_of(answer: str | None) -> str:
 
 
 def draw_texts(panels: Any, run: RunRecord, artefacts: Artefacts, colours: Sequence[str]) -> None:
-    """Draw mean scores by gold length, lengths, and an answer's kind or a summary's novelty."""
+    """Draw mean scores by gold length, lengths, and an answer's kind or a summary's novelty.
+
+    Args:
+        panels: the subfigure to divide into panels.
+        run: whose scores name the shares of new n-grams.
+        artefacts: with predictions of texts, and the score of each row.
+        colours: of scores, of the third panel, and of what is less important.
+    """
     texts = artefacts.texts
     assert texts is not None
     main, other, quiet = colours
+    golds = artefacts.predictions["gold"]
     shares = _novel_shares(run, artefacts.split)
     has_third = bool(shares or texts.right)
     upper, lower, *rest = panels.subplots(3 if has_third else 2, 1)
-    gold_N = _words(artefacts.predictions["gold"])
-    predicted_N = _words(artefacts.predictions["prediction"])
+
+    gold_N = _words(golds)
     _draw_means(upper, artefacts, _by_length(gold_N), main)
     upper.set_title(f"{texts.metric} by gold words (rows), {artefacts.split}")
+
+    predicted_N = _words(artefacts.predictions["prediction"])
     bins: Any = np.histogram_bin_edges(np.concatenate([gold_N, predicted_N]), 20)
-    for name, words_N, colour in (("gold", gold_N, quiet), ("prediction", predicted_N, main)):
-        lower.hist(words_N, bins, histtype="step", color=colour, label=name, linewidth=1.3)
+    style: Any = {"histtype": "step", "linewidth": 1.3}
+    lower.hist(gold_N, bins, color=quiet, label="gold", **style)
+    lower.hist(predicted_N, bins, color=main, label="prediction", **style)
     lower.set(title="Length in words", ylabel="rows")
     lower.legend(loc="upper right")
+
     if shares:
-        bars = rest[0].bar(list(shares), list(shares.values()), 0.6, color=other)
-        rest[0].bar_label(bars, fmt="%.2f", fontsize=8, padding=2)
-        rest[0].set(title="Share of new n-grams, by n", ylim=(0, 1.35))
+        axes = rest[0]
+        bars = axes.bar(list(shares), list(shares.values()), 0.6, color=other)
+        axes.bar_label(bars, fmt="%.2f", fontsize=8, padding=2)
+        axes.set(title="Share of new n-grams, by n", ylim=(0, 1.35))
     elif texts.right:
-        kind_N = np.array([kind_of(answer) for answer in artefacts.predictions["gold"]])
-        _draw_means(rest[0], artefacts, {kind: kind_N == kind for kind in KINDS}, other)
+        kind_N = np.array([kind_of(answer) for answer in golds])
+        groups = {kind: kind_N == kind for kind in KINDS}
+        _draw_means(rest[0], artefacts, groups, other)
         rest[0].set_title(f"{texts.metric} by the gold answer (rows)")
 
 
@@ -71,10 +85,13 @@ def _words(texts: Sequence[str | None]) -> Any:
 def _by_length(words_N: Any) -> dict[str, Any]:
     """Divide rows into quarters by length: bool [N] by the range of words, such as `3–5`."""
     starts = np.unique(np.quantile(words_N, np.linspace(0, 1, 5), method="nearest"))
+    edges = [*starts[:-1], starts[-1] + 1]
     groups = {}
-    for low, end in itertools.pairwise([*starts[:-1], starts[-1] + 1]):
-        name = f"{low}–{end - 1}" if end - low > 1 else f"{low}"
-        groups[name] = (words_N >= low) & (words_N < end)
+    for low, end in itertools.pairwise(edges):
+        high = end - 1
+        name = f"{low}–{high}" if high > low else f"{low}"
+        groups[name] = (words_N >= low) & (words_N <= high)
+
     return groups
 
 
@@ -83,8 +100,9 @@ def _draw_means(axes: Axes, artefacts: Artefacts, groups: Mapping[str, Any], col
     scores_N: Any = artefacts.row_scores
     for name, rows_N in groups.items():
         scored_N = rows_N & np.isfinite(scores_N)
-        if scored_N.any():
-            label = f"{name}\n({scored_N.sum():,})"
-            bars = axes.bar(label, scores_N[scored_N].mean(), color=colour)
+        count = scored_N.sum()
+        if count:
+            bars = axes.bar(f"{name}\n({count:,})", scores_N[scored_N].mean(), color=colour)
             axes.bar_label(bars, fmt="%.3f", fontsize=8, padding=2)
+
     axes.margins(y=0.25)

@@ -40,6 +40,10 @@ class System:
         """The system's name, or its settings on one line."""
         return self.name or settings_line(self.settings) or "all runs"
 
+    def setting(self, key: str, default: Any = None) -> Any:
+        """Look up a configuration key of its first run; see `RunRecord.setting`."""
+        return self.runs[0].setting(key, default)
+
     @property
     def done(self) -> tuple[RunRecord, ...]:
         """The finished runs."""
