@@ -89,6 +89,12 @@ def raise_all(problems: Sequence[Problem]) -> None:
         raise DataError(problems)
 
 
+def first_few(names: Sequence[str]) -> str:
+    """Join the first three names; `...` stands for the others."""
+    few = ", ".join(names[:3])
+    return few if len(names) <= 3 else f"{few}, ..."
+
+
 def os_error_text(error: OSError, words: Iterable[str]) -> str:
     """Describe an OSError, by the word (`key=value`) of a command that set the path, if any."""
     if error.filename is None or error.strerror is None:

@@ -21,16 +21,16 @@ def complexity(baseline: str, curriculum: str, overrides: int) -> Complexity:
 def best_of(
     values: Sequence[float | None], complexities: Sequence[Complexity] | None = None
 ) -> list[int]:
-    """Find the places of the best values; several are a tie, whose simplest comes first.
+    """Find the indices of the best values; several are a tie, whose simplest comes first.
 
     Args:
         values: more is better, as `heron.metrics.names.signed` gives them; None does not count.
         complexities: of what has these values; None: a tie stays in order.
     """
-    scored = [place for place, value in enumerate(values) if value is not None]
-    top = max((values[place] or 0.0 for place in scored), default=0.0)
-    tied = [place for place in scored if top - (values[place] or 0.0) <= _TIE]
-    return tied if complexities is None else sorted(tied, key=lambda place: complexities[place])
+    scored = {index: value for index, value in enumerate(values) if value is not None}
+    highest = max(scored.values(), default=0.0)
+    tied = [index for index, value in scored.items() if highest - value <= _TIE]
+    return tied if complexities is None else sorted(tied, key=lambda index: complexities[index])
 
 
 def tie_note(chosen: str, others: Sequence[str]) -> str:

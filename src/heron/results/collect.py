@@ -82,8 +82,11 @@ class RunRecord:
 
     def overrides(self) -> dict[str, str]:
         """The overrides that made this run, `{"head": "ess", "seed": "0"}`."""
-        pairs = (str(word).lstrip("+").partition("=") for word in self.status.get("overrides", ()))
-        return {key: value for key, _, value in pairs}
+        values = {}
+        for word in self.status.get("overrides", ()):
+            key, _, value = str(word).lstrip("+").partition("=")
+            values[key] = value
+        return values
 
 
 class PredictionFile(RunRecord):
@@ -106,12 +109,14 @@ def collect(folder: Path) -> list[RunRecord]:
         raise ConfigError(f"{folder} is not a folder; name a run or a sweep, such as runs/<sweep>")
     if is_run(folder):
         return [_read_run(folder)]
+
     runs = sorted(entry for entry in folder.iterdir() if entry.is_dir() and is_run(entry))
     if not runs:
         raise ConfigError(
             f"{folder} holds no runs: neither it nor any folder in it has a config.yaml or "
             "status.json; name the folder that `heron train` printed"
         )
+
     return [_read_run(run) for run in runs]
 
 
@@ -121,30 +126,44 @@ def is_run(folder: Path) -> bool:
 
 
 def _read_run(path: Path) -> RunRecord:
-    folder, found, errors = RunFolder(path), list[dict[str, Any]](), list[str]()
+    """Read the small files of a run folder; the status says which of them cannot be read."""
+    folder = RunFolder(path)
     kinds: dict[Path, Any] = {
         folder.config: ReportedSettings,
         folder.status: Status,
         folder.scores: Scores,
         folder.ledger: SpentBudget,
     }
+    files, errors = list[dict[str, Any]](), list[str]()
+
     for file, kind in kinds.items():
+        content: dict[str, Any] = {}
         try:
-            found.append(read_record(file, kind) if file.is_file() else {})
+            if file.is_file():
+                content = read_record(file, kind)
         except (OSError, ConfigError) as error:
             errors.append(f"{file.name} cannot be read: {error}")
-            found.append({})
-    config, status, scores, ledger = found
+
+        files.append(content)
+
+    config, status, scores, ledger = files
     status = {"state": "absent", **status}
-    if status["state"] == "running" and (state := folder.state()) != "running":
-        status |= {"state": state} | ({"error": GONE} if state == "failed" else {})
-    if status["state"] == "done" and (
-        changed := [n for n in folder.changed(missing=False) if not n.startswith("model/")]
-    ):
-        what = f"{', '.join(changed)} changed after the run had ended: its scores and its"
-        say(f"{path}: {what} predictions may contradict each other")
+    if status["state"] == "running":
+        status["state"] = folder.state()
+        if status["state"] == "failed":
+            status["error"] = GONE
+
+    if status["state"] == "done":
+        changed = [name for name in folder.changed(missing=False) if not name.startswith("model/")]
+        if changed:
+            say(
+                f"{path}: {', '.join(changed)} changed after the run had ended: its scores and its "
+                "predictions may contradict each other"
+            )
+
     if errors:
         status |= {"state": "broken", "error": "; ".join(errors)}
+
     return RunRecord(path, config, status, scores, ledger)
 
 
@@ -154,23 +173,32 @@ def headline_metrics(runs: Iterable[RunRecord]) -> list[str]:
     Without any known headline score: all scores except the parts of others, such as per-class F1.
     """
     runs = list(runs)
-    present = dict.fromkeys(name for run in runs for of in run.scores.values() for name in of)
-    known = headline_of(present)
-    named = dict.fromkeys(str(run.setting("trainer.monitor")) for run in runs)
-    named |= dict.fromkeys(name for run in runs for name in run.setting("task.metrics") or ())
-    return [*known, *(name for name in named if name in present and name not in known)]
+    present = dict.fromkeys(
+        name for run in runs for scores in run.scores.values() for name in scores
+    )
+    metrics = dict.fromkeys(headline_of(present))
+    configured = [str(run.setting("trainer.monitor")) for run in runs]
+    for run in runs:
+        configured += run.setting("task.metrics") or ()
+
+    metrics |= dict.fromkeys(name for name in configured if name in present)
+    return list(metrics)
 
 
 def headline_of(names: Iterable[str]) -> list[str]:
     """Choose the headline scores; each ROUGE is followed by extractive baselines'."""
     present = dict.fromkeys(names)
-    known = [name for name in _CLASS_SCORES if name in present]
-    if not known and "rouge1" in present:
+    of_classes = [name for name in _CLASS_SCORES if name in present]
+    if of_classes:
+        return of_classes
+    if "rouge1" in present:
         return with_copied([name for name in _SUMMARY_SCORES if name in present], present)
-    if not known and "exact_match" in present:
+
+    if "exact_match" in present:
         answers = [name for name in present if name in _ANSWER_SCORES or _is_of_language(name)]
         return sorted(answers, key=lambda name: (_is_of_language(name), not name.endswith("f1")))
-    return known or [name for name in present if is_whole(name)]
+
+    return [name for name in present if is_whole(name)]
 
 
 def _is_of_language(name: str) -> bool:
@@ -186,6 +214,7 @@ def is_whole(metric: str) -> bool:
 
 def cell_of(scores: Mapping[str, float], metric: str) -> Cell:
     """Find a score, with its interval where it has one."""
-    low, high = scores.get(f"{metric}_low"), scores.get(f"{metric}_high")
-    value = scores.get(metric)
-    return value if value is None or low is None or high is None else Interval(value, low, high)
+    value, low, high = (scores.get(f"{metric}{bound}") for bound in ("", "_low", "_high"))
+    if value is None or low is None or high is None:
+        return value
+    return Interval(value, low, high)

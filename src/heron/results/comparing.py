@@ -1,6 +1,5 @@
 """`heron compare`: its options, defaults from the runs, and the documents of rows."""
 
-import dataclasses
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,7 @@ from heron.metrics import METRICS
 from heron.metrics.config import Relaxed
 from heron.metrics.names import copied_names
 from heron.results.collect import RunRecord
-from heron.results.comparison import Comparison, compare_systems
+from heron.results.comparison import Comparison, SystemResult, compare_systems
 from heron.results.frame import (
     GOLDS,
     Frame,
@@ -95,7 +94,7 @@ def compare_runs(
     runs: Sequence[RunRecord], *, against: str | None = None, options: CompareOptions | None = None
 ) -> Comparison:
     """Compare the systems of a sweep; `against` as in the options."""
-    options = dataclasses.replace(options or CompareOptions(), against=against)
+    options = replace(options or CompareOptions(), against=against)
     return compare(named_systems(runs) if runs else [], options)
 
 
@@ -107,39 +106,63 @@ def compare(systems: Sequence[System], options: CompareOptions) -> Comparison:
         DataError: what is wrong with any of the prediction files.
     """
     notes: list[str] = []
-    finished = [_finished(system, options.split, notes) for system in systems]
-    systems = [system for system, _ in finished if system.runs]
-    if not systems:
+    finished, files_of_runs = [], list[list[Path]]()
+    for system in systems:
+        kept, files = _finished(system, options.split, notes)
+        if kept.runs:
+            finished.append(kept)
+            files_of_runs += files
+
+    if not finished:
         raise ConfigError(f"no finished run: {'; '.join(notes) or 'there are none'}")
-    against = match_systems(options.against, systems) if options.against else [0]
-    if len(against) > 1:
-        several = "; ".join(systems[n].label for n in against)
-        raise ConfigError(
-            f"against={options.against} fits several systems: {several}; name one in full"
-        )
-    records = [run for system in systems for run in system.runs if run.config]
+
+    baseline = _baseline(options.against, finished)
+    records = [run for system in finished for run in system.runs if run.config]
     settings = _settings(records, options, notes)
-    notes.extend(_precisions(systems))
+    notes += _precisions(finished)
     copied = copied_scores(records, options.split, settings.metric)
     if copied_names(settings.metric) and not copied:
         notes.append(_COPIED_UNKNOWN)
-    known = [run.setting("data.label_order") or () for run in records]
-    labels = options.labels or list(dict.fromkeys(str(n) for order in known for n in order))
-    frames = [_read(paths, settings, labels) for _, files in finished for paths in files]
+
+    labels = options.labels
+    if not labels:
+        orders = [run.setting("data.label_order") or () for run in records]
+        labels = list(dict.fromkeys(str(label) for order in orders for label in order))
+
+    frames = [_read(files, settings, labels) for files in files_of_runs]
     frames, left_out = on_shared_rows(frames, allowed=options.rows == "shared")
     if left_out:
         count = len(frames[0]) + left_out
         notes.append(f"{left_out} of {count} rows are left out: not every system has them.")
+
     outcomes = score_rows(frames, settings, labels)
     groups = _groups(outcomes.guids, frames, records, options, notes)
+
     # Groups of one row each are rows, which are drawn faster.
-    whole = groups if groups and len({*groups}) < len(groups) else None
-    outcomes = replace(outcomes, groups=whole)
-    comparison = compare_systems(systems, outcomes, settings, against[0])
-    chosen = any(len(one.scores) > 1 and one.validation is not None for one in comparison.systems)
-    if options.split == VALIDATION and chosen:
+    if groups and len(set(groups)) < len(groups):
+        outcomes = replace(outcomes, groups=groups)
+
+    comparison = compare_systems(finished, outcomes, settings, baseline)
+    if options.split == VALIDATION and any(map(_is_chosen, comparison.systems)):
         notes.append(_CHOSEN_HERE)
-    return dataclasses.replace(comparison, notes=(*notes, *comparison.notes), copied=copied)
+
+    return replace(comparison, notes=(*notes, *comparison.notes), copied=copied)
+
+
+def _baseline(against: str | None, systems: Sequence[System]) -> int:
+    """Find the number of the baseline among the systems: the first one by default."""
+    if not against:
+        return 0
+    number, *others = match_systems(against, systems)
+    if others:
+        several = "; ".join(systems[index].label for index in (number, *others))
+        raise ConfigError(f"against={against} fits several systems: {several}; name one in full")
+    return number
+
+
+def _is_chosen(result: SystemResult) -> bool:
+    """Tell whether the best of several runs was chosen by a score on validation."""
+    return len(result.scores) > 1 and result.validation is not None
 
 
 def _finished(system: System, split: str, notes: list[str]) -> tuple[System, list[list[Path]]]:
@@ -149,60 +172,81 @@ def _finished(system: System, split: str, notes: list[str]) -> tuple[System, lis
     their fold are one run with several files: all their rows together. They have no
     validation score.
     """
-    files: dict[Path, Path] = {}
-    for run in system.runs:
+    usable: list[tuple[tuple[Any, int], str, RunRecord, Path]] = []
+    for seed, run in zip(system.seeds, system.runs, strict=True):
+        if not run.done:
+            notes.append(f"{run.job} is left out: {run.state}")
+            continue
+
         try:
-            files |= {run.path: predictions_file(run.path, split)} if run.done else {}
-            notes += [] if run.done else [f"{run.job} is left out: {run.state}"]
+            path = predictions_file(run.path, split)
         except ConfigError as error:
             notes.append(f"{run.job} is left out: {error}")
+            continue
 
-    def place(named: tuple[str, RunRecord]) -> tuple[Any, int]:
-        return [natural(part) for part in named[0].split("/")], int(named[1].setting(FOLD) or 0)
+        order = [natural(part) for part in seed.split("/")], int(run.setting(FOLD) or 0)
+        usable.append((order, seed, run, path))
 
-    pairs = zip(system.seeds, system.runs, strict=True)
-    found: dict[tuple[str, int], list[RunRecord]] = {}
-    used = sorted((pair for pair in pairs if pair[1].path in files), key=place)
-    for number, (seed, run) in enumerate(used):
+    usable.sort(key=lambda entry: entry[0])
+
+    # By seed and number of folds; without folds each run is a group of its own.
+    groups: dict[tuple[str, int, int], list[tuple[RunRecord, Path]]] = {}
+    for number, (_, seed, run, path) in enumerate(usable):
         count = int(run.setting("data.folds.count") or 0) if split == VALIDATION else 0
-        found.setdefault((seed, -count or number), []).append(run)
-    for (_, number), runs in found.items():
-        if absent := {*range(-number)} - {run.setting(FOLD) for run in runs}:
-            listed = ", ".join(map(str, sorted(absent)))
-            notes.append(f"{runs[0].job}: of its {-number} folds, {listed} have no run.")
-    runs = [replace(one, scores={}) if rest else one for one, *rest in found.values()]
-    paths = [[files[run.path] for run in each] for each in found.values()]
-    return replace(system, runs=tuple(runs)), paths
+        key = (seed, count, 0 if count else number)
+        groups.setdefault(key, []).append((run, path))
+
+    runs: list[RunRecord] = []
+    files: list[list[Path]] = []
+    for (_, count, _), folds in groups.items():
+        first, _ = folds[0]
+        absent = set(range(count)) - {run.setting(FOLD) for run, _ in folds}
+        if absent:
+            numbers = ", ".join(map(str, sorted(absent)))
+            notes.append(f"{first.job}: of its {count} folds, {numbers} have no run.")
+
+        runs.append(replace(first, scores={}) if len(folds) > 1 else first)
+        files.append([path for _, path in folds])
+
+    return replace(system, runs=tuple(runs)), files
 
 
 def _read(paths: Sequence[Path], settings: Settings, labels: Sequence[str]) -> Frame:
     """Read the labelled rows of a run, whose files (folds) are put below one another."""
-    texts = settings.texts
-    empty = texts is not None and texts.can_be_empty(labels) is not False
     # A fork's metric may read any column.
     only = None if settings.metric in METRICS else (GOLDS, "group")
-    frame = joined([read_frame(path, only=only) for path in paths]).labelled(empty=empty)
+    whole = joined([read_frame(path, only=only) for path in paths])
+
+    texts = settings.texts
+    frame = whole.labelled(empty=texts is not None and texts.can_be_empty(labels) is not False)
     if not len(frame):
         raise DataError(str(paths[0]), "no row has a gold label")
+
     return frame
 
 
 def _settings(records: Sequence[RunRecord], options: CompareOptions, notes: list[str]) -> Settings:
     """Fill options that are left out from the runs."""
     task = options.task or _agreed(records, "task.name", "task") or CLASSES
+    relaxed = options.relaxed or _agreed(records, "task.relaxed", "relaxed") or "recode"
     language, unicode = options.language, UnicodeOptions()
     if text_scores(task):
-        found = [_reading(run, options.split) for run in records]
-        language = language or _one([code for _, code in found], "data.language", "language")
+        readings, languages = [], []
+        for run in records:
+            reading, code = _reading(run, options.split)
+            readings.append(reading)
+            languages.append(code)
+
+        language = language or _one(languages, "data.language", "language")
         # What any of the runs unifies in this split; of files alone, heron's default.
-        readings = [reading for reading, _ in found]
         unicode = coarsest(readings)
         if any(reading != unicode for reading in readings):
             notes.append(_READ_APART)
+
     return Settings(
         options.metric or scores_of(task).metric,
         task,
-        options.relaxed or _agreed(records, "task.relaxed", "relaxed") or "recode",
+        relaxed,
         options.draws,
         options.seed,
         options.alpha,
@@ -223,15 +267,20 @@ def _reading(run: RunRecord, split: str) -> tuple[UnicodeOptions, str | None]:
 
 
 def _precisions(systems: Sequence[System]) -> list[str]:
-    """Name the precisions of the systems where they differ."""
-    used: dict[str, dict[str, None]] = {}
+    """Name the precisions of the systems where they differ, in a note."""
+    labels: dict[str, dict[str, None]] = {}
     for system in systems:
         for run in system.runs:
-            if run.setting("trainer.precision") not in (None, "auto"):  # left open by baselines
-                used.setdefault(run.setting("trainer.precision"), {})[system.label] = None
-    listed = "; ".join(f"{name}: {', '.join(labels)}" for name, labels in sorted(used.items()))
-    why = f"The runs differ in precision ({listed}), and may for this reason score differently."
-    return [why] if len(used) > 1 else []
+            precision = run.setting("trainer.precision")
+            if precision not in (None, "auto"):  # left open by baselines
+                labels.setdefault(precision, {})[system.label] = None
+
+    if len(labels) < 2:
+        return []
+
+    parts = [f"{precision}: {', '.join(labels[precision])}" for precision in sorted(labels)]
+    used = "; ".join(parts)
+    return [f"The runs differ in precision ({used}), and may for this reason score differently."]
 
 
 def _agreed(records: Sequence[RunRecord], key: str, option: str) -> str | None:
@@ -239,9 +288,9 @@ def _agreed(records: Sequence[RunRecord], key: str, option: str) -> str | None:
     return _one([run.setting(key) for run in records], key, option)
 
 
-def _one(found: Iterable[Any], key: str, option: str) -> str | None:
+def _one(settings: Iterable[Any], key: str, option: str) -> str | None:
     """Take the one value of a setting; None where there is none."""
-    values = sorted({str(value) for value in found if value is not None})
+    values = sorted({str(value) for value in settings if value is not None})
     if len(values) > 1:
         raise ConfigError(f"the runs have different {key}: {', '.join(values)}; say {option}=...")
     return values[0] if values else None
@@ -255,22 +304,23 @@ def _groups(
     notes: list[str],
 ) -> list[str] | None:
     """Find each row's document; None where single rows are to be drawn."""
-    wanted = options.resample or ("group" if options.groups else None)
-    default = any(str(run.setting("task.resample")) == "group" for run in records)
+    by_group = options.resample == "group" or (options.groups and options.resample is None)
+    by_default = any(str(run.setting("task.resample")) == "group" for run in records)
     if not records:  # files alone
-        default = all("group" in frame for frame in frames)
-    if wanted == "row" or (wanted is None and not default):
+        by_default = all("group" in frame for frame in frames)
+    if not by_group and (options.resample or not by_default):
         return None
+
     try:
         return _find_groups(guids, frames, records, options)
     except HeronError as error:
-        why = first_line(error)
-        if wanted == "group":
+        reason = first_line(error)
+        if by_group:
             fix = "name a table of guid and group with groups=FILE, or draw rows with resample=row"
-            raise ConfigError(f"resample=group: {why}; {fix}") from error
+            raise ConfigError(f"resample=group: {reason}; {fix}") from error
         notes.append(
-            f"Rows are drawn though the runs' task.resample is group ({why}): where documents have "
-            "several rows, intervals are too narrow and p-values too small."
+            f"Rows are drawn though the runs' task.resample is group ({reason}): where documents "
+            "have several rows, intervals are too narrow and p-values too small."
         )
         return None
 
@@ -284,27 +334,33 @@ def _find_groups(
     """Look in `groups=`, in the predictions' column `group`, and in the runs' data.
 
     In the data, a row without a document is grouped by its text.
+
+    Raises:
+        ConfigError: some rows have no group in the table or files.
     """
     path = options.groups
     # In a table, a row without a group is one of its own, under a name that no group has.
     if path is not None:
         table = read_keyed(path, "group")
-        alone = [f"\0{guid}" if guid in table.rows else "" for guid in guids]
-        columns = [table.beside(guids).texts("group"), alone]
+        own = [f"\0{guid}" if guid in table.rows else "" for guid in guids]
+        columns = [table.beside(guids).texts("group"), own]
     else:
         columns = [frame.at(guids).texts("group") for frame in frames]
         if not records and any("group" in frame for frame in frames):
             columns.append([f"\0{guid}" for guid in guids])
-    found = [next(filter(None, cells), "") for cells in zip(*columns, strict=True)]
-    if all(found):
-        return found
+
+    groups = [next(filter(None, cells), "") for cells in zip(*columns, strict=True)]
+    if all(groups):
+        return groups
+
     if path is not None or not records:
         where = path or "the files (a column `group`)"
-        raise ConfigError(
-            f"{found.count('')} rows have no group in {where}, such as '{guids[found.index('')]}'"
-        )
+        example = guids[groups.index("")]
+        raise ConfigError(f"{groups.count('')} rows have no group in {where}, such as '{example}'")
+
     config = read_stored(RunFolder(records[0].path).config)
     data, inner = data_of(config, options.split)
-    places = Path(config.paths.data), Path(config.paths.cache)
-    examples = find_examples(guids, inner, data, *places)
+    data_dir, cache_dir = Path(config.paths.data), Path(config.paths.cache)
+    examples = find_examples(guids, inner, data, data_dir, cache_dir)
+
     return [example.group or example.text for example in examples]

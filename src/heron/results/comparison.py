@@ -20,7 +20,7 @@ Legend: N rows, K runs of a system.
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, pairwise
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -138,50 +138,65 @@ def compare_systems(
         ConfigError: there is only one system.
     """
     if len(systems) < 2:
-        only = ", ".join(one.label for one in systems)
+        only = ", ".join(system.label for system in systems)
         raise ConfigError(
             f"there is one system only ({only}): name two, or a sweep that varies more than seeds"
         )
-    every = _split(systems, outcomes, settings.metric)
-    results = [one.result for one in every]
-    baseline, base = every[against], results[against]
-    others = [number for number in range(len(every)) if number != against]
-    differences = [
-        _test(*_same_seeds_first(every[number], baseline), outcomes, settings) for number in others
-    ]
-    corrected = holm([randomization.p for _, randomization in differences])
-    for number, difference, p_holm in zip(others, differences, corrected, strict=True):
-        one, own = every[number], results[number]
-        several = min(len(own.scores), len(base.scores)) > 1
-        found = AgainstBaseline(
-            *difference,
+
+    runs = _split(systems, outcomes, settings.metric)
+    results = [of_system.result for of_system in runs]
+    baseline = runs[against]
+    others = [number for number in range(len(runs)) if number != against]
+    tests = []
+
+    for number in others:
+        first_KN, second_JN = _same_seeds_first(runs[number], baseline)
+        tests.append(_test(first_KN, second_JN, outcomes, settings))
+
+    corrected = holm([randomization.p for _, randomization in tests])
+    for number, test, p_holm in zip(others, tests, corrected, strict=True):
+        own, base = results[number], baseline.result
+        several = len(own.scores) > 1 and len(base.scores) > 1
+        tested = AgainstBaseline(
+            *test,
             p_holm,
             p_holm <= settings.alpha,
-            _mcnemar(one, own.best, baseline, base.best),
+            _mcnemar(runs[number], own.best, baseline, base.best),
             mann_whitney(own.scores, base.scores) if several else None,
-            tuple(
-                SeedPair(
-                    " / ".join(dict.fromkeys(filter(None, (own.seeds[i], base.seeds[j])))),
-                    own.scores[i],
-                    base.scores[j],
-                    *_test(one.outcome_KN[i], baseline.outcome_KN[j], outcomes, settings),
-                    _mcnemar(one, i, baseline, j),
-                )
-                for i, j in pair_runs(own.seeds, base.seeds)
-            ),
+            _seed_pairs(runs[number], baseline, outcomes, settings),
         )
-        results[number] = replace(own, against=found)
-    right_SN = [one.right_KN[one.result.best] for one in every if one.right_KN is not None]
+        results[number] = replace(own, against=tested)
+
+    best_SN = []
+    for of_system in runs:
+        if of_system.right_KN is not None:
+            best_SN.append(of_system.right_KN[of_system.result.best])
+
     return Comparison(
         settings,
-        base.label,
+        baseline.result.label,
         tuple(results),
         outcomes.right,
-        cochran_q(np.stack(right_SN, axis=1)) if right_SN else None,
+        cochran_q(np.stack(best_SN, axis=1)) if best_SN else None,
         len(outcomes.guids),
         len(set(outcomes.groups)) if outcomes.groups else None,
         (*outcomes.notes, *_notes(results, outcomes)),
     )
+
+
+def _seed_pairs(
+    runs: _Runs, baseline: _Runs, outcomes: Outcomes, settings: Settings
+) -> tuple[SeedPair, ...]:
+    """Test each run of a system against the baseline's run of the same seed."""
+    own, base = runs.result, baseline.result
+    pairs = []
+    for i, j in pair_runs(own.seeds, base.seeds):
+        seeds = dict.fromkeys(seed for seed in (own.seeds[i], base.seeds[j]) if seed)
+        test = _test(runs.outcome_KN[i], baseline.outcome_KN[j], outcomes, settings)
+        right = _mcnemar(runs, i, baseline, j)
+        pairs.append(SeedPair(" / ".join(seeds), own.scores[i], base.scores[j], *test, right))
+
+    return tuple(pairs)
 
 
 def pair_runs(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
@@ -191,21 +206,29 @@ def pair_runs(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, in
     no seed is shared, runs are paired in order.
     """
     if len(first) == 1 or len(second) == 1:
-        return [(i, j) for i in range(len(first)) for j in range(len(second))]
-    left: dict[str, list[int]] = {}  # several of one seed if each fold is a run
+        return list(product(range(len(first)), range(len(second))))
+
+    unpaired: dict[str, list[int]] = {}  # several of one seed if each fold is a run
     for j, seed in enumerate(second):
-        left.setdefault(seed, []).append(j)
-    shared = [(i, left[seed].pop(0)) for i, seed in enumerate(first) if left.get(seed)]
-    return shared or list(zip(range(len(first)), range(len(second)), strict=False))
+        unpaired.setdefault(seed, []).append(j)
+
+    pairs = []
+    for i, seed in enumerate(first):
+        if unpaired.get(seed):
+            pairs.append((i, unpaired[seed].pop(0)))
+
+    return pairs or list(zip(range(len(first)), range(len(second)), strict=False))
 
 
 def _split(systems: Sequence[System], outcomes: Outcomes, metric: str) -> list[_Runs]:
     """Divide the outcomes by system; score each run, and choose the best one on validation."""
-    ends = accumulate((len(system.runs) for system in systems), initial=0)
-    found = []
-    for system, (start, end) in zip(systems, pairwise(ends), strict=True):
-        outcome_KN = outcomes.outcome_FN[start:end]
-        right_KN = None if outcomes.right_FN is None else outcomes.right_FN[start:end]
+    runs = []
+    start = 0
+    for system in systems:
+        own = slice(start, start + len(system.runs))
+        start = own.stop
+        outcome_KN = outcomes.outcome_FN[own]
+        right_KN = None if outcomes.right_FN is None else outcomes.right_FN[own]
         scores_K, _ = outcomes.pair(outcome_KN, outcome_KN[:1]).scores(outcomes.score)
         (best, *tied), validation = best_runs(system.runs, metric)
         result = SystemResult(
@@ -217,82 +240,100 @@ def _split(systems: Sequence[System], outcomes: Outcomes, metric: str) -> list[_
             validation,
             tuple(tied),
         )
-        found.append(_Runs(result, outcome_KN, right_KN))
-    return found
+        runs.append(_Runs(result, outcome_KN, right_KN))
+
+    return runs
 
 
 def _test(
     first_KN: npt.NDArray, second_JN: npt.NDArray, outcomes: Outcomes, settings: Settings
 ) -> tuple[Bootstrap, Randomization]:
     """Test the difference of two systems, or of two runs, by drawing and swapping rows."""
-    units = outcomes.pair(first_KN, second_JN)
-    drawn = {"draws": settings.draws, "seed": settings.seed}
-    return (
-        paired_bootstrap(units, outcomes.score, level=1 - settings.alpha, **drawn),
-        approximate_randomization(units, outcomes.score, **drawn),
-    )
+    units, score = outcomes.pair(first_KN, second_JN), outcomes.score
+    draws: Any = {"draws": settings.draws, "seed": settings.seed}
+    bootstrap = paired_bootstrap(units, score, level=1 - settings.alpha, **draws)
+    return bootstrap, approximate_randomization(units, score, **draws)
 
 
-def _mcnemar(one: _Runs, i: int, other: _Runs, j: int) -> McNemar | None:
-    if one.right_KN is None or other.right_KN is None:
+def _mcnemar(runs: _Runs, i: int, others: _Runs, j: int) -> McNemar | None:
+    """Test run i of a system against run j of another, by their right rows."""
+    if runs.right_KN is None or others.right_KN is None:
         return None
-    return mcnemar(one.right_KN[i], other.right_KN[j])
+    return mcnemar(runs.right_KN[i], others.right_KN[j])
 
 
-def _same_seeds_first(one: _Runs, baseline: _Runs) -> tuple[npt.NDArray, npt.NDArray]:
+def _same_seeds_first(runs: _Runs, baseline: _Runs) -> tuple[npt.NDArray, npt.NDArray]:
     """Order the runs so that runs of one seed have the same place; none is dropped."""
-    pairs = pair_runs(one.result.seeds, baseline.result.seeds)
-    first, second = (
-        list(dict.fromkeys([*(pair[place] for pair in pairs), *range(len(each.outcome_KN))]))
-        for place, each in enumerate((one, baseline))
-    )
-    return one.outcome_KN[first], baseline.outcome_KN[second]
+    pairs = pair_runs(runs.result.seeds, baseline.result.seeds)
+    first = dict.fromkeys([i for i, _ in pairs])
+    first |= dict.fromkeys(range(len(runs.outcome_KN)))
+    second = dict.fromkeys([j for _, j in pairs])
+    second |= dict.fromkeys(range(len(baseline.outcome_KN)))
+    return runs.outcome_KN[list(first)], baseline.outcome_KN[list(second)]
 
 
 def _notes(results: Sequence[SystemResult], outcomes: Outcomes) -> list[str]:
     """Warn of best runs chosen without a validation score, and of few documents."""
     notes = []
-    unknown = [one.label for one in results if one.validation is None and len(one.scores) > 1]
-    if unknown:
+    unscored = []
+    for result in results:
+        if result.validation is None and len(result.scores) > 1:
+            unscored.append(result.label)
+
+    if unscored:
         notes.append(
-            f"{', '.join(unknown)}: no validation scores are stored, so its first run counts as "
+            f"{', '.join(unscored)}: no validation scores are stored, so its first run counts as "
             "the best."
         )
+
     for result in results:
         if result.tied:
-            seeds = ", ".join(result.seeds[place] for place in (result.best, *result.tied))
+            seeds = ", ".join(result.seeds[number] for number in (result.best, *result.tied))
             notes.append(
                 f"A tie: the seeds {seeds} of {result.label} score the same on validation; the "
                 "first counts as the best."
             )
+
     documents = len(set(outcomes.groups or ()))
     if documents == 1:
         notes.append("All rows are of one document: no interval, no test; see resample=row.")
     elif 0 < documents < _FEW_DOCUMENTS:
+        least_p = 2 / 2**documents
         notes.append(
             f"{documents} documents are few: intervals and the bootstrap's p are too small; go by "
-            f"the randomisation's p, which cannot be below {2 / 2**documents:.2g}."
+            f"the randomisation's p, which cannot be below {least_p:.2g}."
         )
+
     return notes
 
 
 def answers(comparison: Comparison) -> list[str]:
     """Say in a sentence of each system whether it is better than the baseline."""
-    units = comparison.rows if comparison.groups is None else comparison.groups
-    on = f"{units:,} {'row' if comparison.groups is None else 'document'}{'s' * (units > 1)}"
-    found = []
+    count, unit = comparison.rows, "row"
+    if comparison.groups is not None:
+        count, unit = comparison.groups, "document"
+
+    units = f"{count:,} {unit}" if count == 1 else f"{count:,} {unit}s"
+    metric, baseline = comparison.settings.metric, comparison.baseline
+    sentences = []
     for result in comparison.systems:
-        if tested := result.against:
-            ahead, p = tested.bootstrap, tested.p_holm
-            word = "is not significantly different from"
+        tested = result.against
+        if tested is None:
+            continue
+        bootstrap = tested.bootstrap
+        difference = f"{bootstrap.difference:+.3f}"
+        if count == 1:
+            relation = "cannot be tested against"
+        else:
+            interval = f"[{bootstrap.low:.3f}, {bootstrap.high:.3f}]"
+            difference += f" {interval}, p = {tested.p_holm:.2g}"
+            relation = "is not significantly different from"
             if tested.significant:
-                word = "is better than" if ahead.difference > 0 else "is worse than"
-            by = f"{ahead.difference:+.3f} [{ahead.low:.3f}, {ahead.high:.3f}], p = {p:.2g}"
-            if units == 1:
-                word, by = "cannot be tested against", f"{ahead.difference:+.3f}"
-            what = f"{result.label} {word} {comparison.baseline}"
-            found.append(f"{what}: {comparison.settings.metric} {by}, on {on}")
-    return found
+                relation = "is better than" if bootstrap.difference > 0 else "is worse than"
+
+        sentences.append(f"{result.label} {relation} {baseline}: {metric} {difference}, on {units}")
+
+    return sentences
 
 
 def tables(comparison: Comparison, split: str) -> list[Table]:
@@ -305,10 +346,11 @@ def _p(test: Any) -> Cell:
     return None if test is None else Formatted(test.p, ".2g")
 
 
-def _difference(found: Bootstrap, comparison: Comparison) -> Cell:
+def _difference(bootstrap: Bootstrap, comparison: Comparison) -> Cell:
+    """Show a difference, with its interval unless all rows are of one document."""
     if comparison.groups == 1:
-        return found.difference
-    return Interval(found.difference, found.low, found.high)
+        return bootstrap.difference
+    return Interval(bootstrap.difference, bootstrap.low, bootstrap.high)
 
 
 def systems_table(comparison: Comparison, split: str) -> Table:
@@ -316,75 +358,101 @@ def systems_table(comparison: Comparison, split: str) -> Table:
     metric = comparison.settings.metric
     rows: list[tuple[Cell, ...]] = []
     for result in comparison.systems:
-        tested: list[Cell] = [None] * 5
-        if found := result.against:
-            p = _p(found.randomization), Formatted(found.p_holm, ".2g")
-            tested = [_difference(found.bootstrap, comparison), *p]
-            tested += [_p(found.bootstrap), _p(found.mcnemar)]
-        scores = result.label, summarize(result.scores), result.scores[result.best]
-        rows.append((*scores, *tested))
-    rows += [(name, value, *[None] * 6) for name, value in comparison.copied.items()]
+        cells: list[Cell] = [None] * 5
+        tested = result.against
+        if tested:
+            cells = [
+                _difference(tested.bootstrap, comparison),
+                _p(tested.randomization),
+                Formatted(tested.p_holm, ".2g"),
+                _p(tested.bootstrap),
+                _p(tested.mcnemar),
+            ]
+
+        best = result.scores[result.best]
+        rows.append((result.label, summarize(result.scores), best, *cells))
+
+    for name, score in comparison.copied.items():
+        rows.append((name, score, *[None] * 6))
+
     title = f"{split}: {metric} against {comparison.baseline}, {comparison.rows:,} rows"
     tests = ("difference", "p", "p (Holm)", "p (bootstrap)", "p (McNemar)")
     return Table(title, ("system", metric, "best", *tests), tuple(rows), _note(comparison))
 
 
 def _note(comparison: Comparison) -> str:
+    """Explain the columns of `systems_table`."""
     settings = comparison.settings
     unit = "rows" if comparison.groups is None else f"{comparison.groups:,} whole documents"
+    comparisons = len(comparison.systems) - 1
+    level = 1 - settings.alpha
     notes = [
         f"{settings.metric}: mean ± sample sd (runs); best: the run that is best on validation, or "
-        f"the first. Difference of the means, p: {unit} are resampled ([low, high], "
-        f"{1 - settings.alpha:.0%}; bootstrap) or swapped between the systems (p, approximate "
-        f"randomisation), each with the predictions of all seeds; {settings.draws:,} draws. Holm: "
-        f"p corrected for the number of comparisons ({len(comparison.systems) - 1}); at most "
-        f"{settings.alpha:g} is significant.",
-        f"McNemar: exact, rows right or wrong ({comparison.right}) in the best runs, taken to be "
-        "independent."
-        if comparison.right
-        else "Rows are not right or wrong: no McNemar, no Cochran's Q.",
-        *([f"{COPIED_NOTE} On the whole split, not tested."] if comparison.copied else []),
-        *comparison.notes,
+        f"the first. Difference of the means, p: {unit} are resampled ([low, high], {level:.0%}; "
+        "bootstrap) or swapped between the systems (p, approximate randomisation), each with the "
+        f"predictions of all seeds; {settings.draws:,} draws. Holm: p corrected for the number of "
+        f"comparisons ({comparisons}); at most {settings.alpha:g} is significant."
     ]
-    return " ".join(notes)
+
+    if comparison.right:
+        notes.append(
+            f"McNemar: exact, rows right or wrong ({comparison.right}) in the best runs, taken to "
+            "be independent."
+        )
+    else:
+        notes.append("Rows are not right or wrong: no McNemar, no Cochran's Q.")
+
+    if comparison.copied:
+        notes.append(f"{COPIED_NOTE} On the whole split, not tested.")
+
+    return " ".join([*notes, *comparison.notes])
 
 
 def tests_table(comparison: Comparison) -> Table:
     """Show Cochran's Q over all systems, and Mann-Whitney over the seeds' scores."""
     rows: list[tuple[Cell, ...]] = []
-    if found := comparison.cochran_q:
+    cochran = comparison.cochran_q
+    if cochran:
         systems = f"all {len(comparison.systems)} systems, best on validation"
-        statistic = f"Q({found.degrees}) = {found.statistic:.2f}"
-        unit = "a row, right or wrong"
-        rows.append(("Cochran's Q", systems, unit, f"{found.n:,}", statistic, _p(found), None))
+        statistic = f"Q({cochran.degrees}) = {cochran.statistic:.2f}"
+        unit, n = "a row, right or wrong", f"{cochran.n:,}"
+        rows.append(("Cochran's Q", systems, unit, n, statistic, _p(cochran), None))
+
     for result in comparison.systems:
-        if ranks := result.against and result.against.mann_whitney:
+        ranks = result.against and result.against.mann_whitney
+        if ranks:
             systems = f"{result.label} / {comparison.baseline}"
-            n, statistic = f"{ranks.n_first}, {ranks.n_second}", f"U = {ranks.statistic:g}"
-            p = _p(ranks), Formatted(ranks.smallest_p, ".2g")
-            unit = "a run (one seed of a system)"
-            rows.append(("Mann-Whitney U", systems, unit, n, statistic, *p))
+            unit, n = "a run (one seed of a system)", f"{ranks.n_first}, {ranks.n_second}"
+            statistic = f"U = {ranks.statistic:g}"
+            least_p = Formatted(ranks.smallest_p, ".2g")
+            rows.append(("Mann-Whitney U", systems, unit, n, statistic, _p(ranks), least_p))
+
     note = (
         "Least p: no result of so few runs can be smaller. Cochran's Q takes rows to be "
         "independent."
     )
     columns = ("test", "systems", "unit", "n", "statistic", "p", "least p")
+
     return Table("Further tests", columns, tuple(rows), note)
 
 
 def seeds_table(comparison: Comparison) -> Table:
     """Show each run beside the baseline's of the same seed; nothing here is corrected."""
+    rows: list[tuple[Cell, ...]] = []
+    several = any(len(result.scores) > 1 for result in comparison.systems)
+    for result in comparison.systems:
+        if result.against is None or not several:
+            continue
+        for pair in result.against.per_seed:
+            scores = (pair.seed or "–", pair.score, pair.baseline)
+            difference = _difference(pair.bootstrap, comparison)
+            p = _p(pair.randomization), _p(pair.bootstrap), _p(pair.mcnemar)
+            rows.append((result.label, *scores, difference, *p))
+
     tests = ("difference", "p (randomisation)", "p (bootstrap)", "p (McNemar)")
     columns = ("system", "seed", comparison.settings.metric, comparison.baseline, *tests)
-    rows: list[tuple[Cell, ...]] = []
-    for result in comparison.systems:
-        for pair in result.against.per_seed if result.against else ():
-            scores = (result.label, pair.seed or "–", pair.score, pair.baseline)
-            p = _p(pair.randomization), _p(pair.bootstrap), _p(pair.mcnemar)
-            rows.append((*scores, _difference(pair.bootstrap, comparison), *p))
-    several = any(len(result.scores) > 1 for result in comparison.systems)
     note = "Same seed with same seed; these p-values are not corrected for their number."
-    return Table("Seed by seed", columns, tuple(rows) if several else (), note)
+    return Table("Seed by seed", columns, tuple(rows), note)
 
 
 def to_json(comparison: Comparison, split: str) -> dict[str, Any]:

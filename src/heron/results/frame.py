@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError, Problem, first_few
 from heron.base.run_folder import RunFolder
 from heron.base.tables import cell_text, is_missing, read_table
 
@@ -57,9 +57,13 @@ class Frame:
     @property
     def golds(self) -> list[tuple[str, ...]]:
         """All right texts of each row: the column `golds`, or else the gold."""
-        alone = [(gold,) if gold else () for gold in self["gold"]]
-        listed = self.columns.get(GOLDS, alone)
-        return [tuple(every or own) for every, own in zip(listed, alone, strict=True)]
+        golds = []
+        listed = self.columns.get(GOLDS, [()] * len(self))
+        for texts, gold in zip(listed, self["gold"], strict=True):
+            if not texts and gold:
+                texts = [gold]
+            golds.append(tuple(texts))
+        return golds
 
     @property
     def right(self) -> list[bool]:
@@ -70,9 +74,12 @@ class Frame:
     @property
     def probabilities(self) -> list[float | None]:
         """The probability of each prediction; None where it is not stored."""
-        stored = self.columns.get("probability", [None] * len(self))
-        names = enumerate(self["prediction"])
-        return [self.columns.get(f"p/{name}", stored)[row] for row, name in names]
+        of_predictions = self.columns.get("probability", [None] * len(self))
+        probabilities = []
+        for row, name in enumerate(self["prediction"]):
+            column = self.columns.get(f"p/{name}", of_predictions)
+            probabilities.append(column[row])
+        return probabilities
 
     def texts(self, name: str) -> list[str]:
         """Read a column as texts, empty where there is none."""
@@ -92,22 +99,25 @@ class Frame:
     def beside(self, guids: Sequence[str]) -> Frame:
         """Select rows by their guids, in this order; where one is absent, all cells are None."""
         rows = [self.rows.get(guid) for guid in guids]
-        columns = {
-            name: [None if row is None else cells[row] for row in rows]
-            for name, cells in self.columns.items()
-        }
-        return Frame(self.path, {**columns, "guid": guids})
+        columns: dict[str, Sequence[Any]] = {}
+        for name, cells in self.columns.items():
+            columns[name] = [None if row is None else cells[row] for row in rows]
+        columns["guid"] = guids
+        return Frame(self.path, columns)
 
     def labelled(self, *, empty: bool = False) -> Frame:
         """Leave out rows without a gold; with `empty`, an empty text is one ("no answer")."""
-        return self.take(
-            row for row, gold in enumerate(self["gold"]) if gold or (empty and gold is not None)
-        )
+        rows = []
+        for row, gold in enumerate(self["gold"]):
+            if gold or (empty and gold is not None):
+                rows.append(row)
+        return self.take(rows)
 
     def require(self, *names: str) -> None:
         """Check that columns are there; raises DataError, which names those that are not."""
-        if missing := [name for name in names if name not in self]:
-            fix = f"it has {', '.join(self.columns)}"
+        fix = f"it has {', '.join(self.columns)}"
+        missing = [name for name in names if name not in self]
+        if missing:
             raise DataError([Problem(str(self.path), f"no column '{n}'", fix) for n in missing])
 
 
@@ -132,13 +142,16 @@ def read_keyed(path: Path, *columns: str, only: Collection[str] | None = None) -
         DataError: unreadable rows, missing columns, guids that are empty or repeated.
     """
     table = read_table(path, own=True, only=only)
-    found = Frame(table.path, {name: table.values(name) for name in table.columns})
+    frame = Frame(table.path, {name: table.values(name) for name in table.columns})
     guid = table.find(NAMES["guid"]) or "guid"
-    found.require(guid, *columns)
-    if problems := [*table.missing_values(guid), *table.duplicates(guid)]:
+    frame.require(guid, *columns)
+    problems = [*table.missing_values(guid), *table.duplicates(guid)]
+    if problems:
         raise DataError(problems)
-    cells = {name: values for name, values in found.columns.items() if name != guid}
-    return Frame(table.path, {"guid": list(map(cell_text, found[guid])), **cells})
+
+    keyed: dict[str, Sequence[Any]] = {"guid": [cell_text(cell) for cell in frame[guid]]}
+    keyed |= {name: cells for name, cells in frame.columns.items() if name != guid}
+    return replace(frame, columns=keyed)
 
 
 def read_frame(
@@ -154,50 +167,77 @@ def read_frame(
     Raises:
         DataError: as `read_keyed`; golds that are no list.
     """
-    known = [name for names in NAMES.values() for name in names]
-    table = read_keyed(path, only=None if only is None else (*known, *only))
-    own = {name: next((n for n in names if n in table), name) for name, names in NAMES.items()}
-    table.require(*([own["gold"]] if needs_gold else []), own["prediction"])
+    if only is not None:
+        accepted = [name for names in NAMES.values() for name in names]
+        only = [*accepted, *only]
+
+    table = read_keyed(path, only=only)
+
+    # The names of the own columns in this file.
+    own = {}
+    for name, aliases in NAMES.items():
+        own[name] = next((alias for alias in aliases if alias in table), name)
+
+    required = ("gold", "prediction") if needs_gold else ("prediction",)
+    table.require(*(own[name] for name in required))
+
     golds = table.columns.get(own["gold"], [None] * len(table))
     columns: dict[str, Sequence[Any]] = {
         "guid": table["guid"],
-        "gold": list(map(text_of, golds)),
+        "gold": [text_of(cell) for cell in golds],
         "prediction": [text_of(cell) or "" for cell in table[own["prediction"]]],
     }
-    columns |= {n: cells for n, cells in table.columns.items() if n not in own.values()}
+
+    for name, cells in table.columns.items():
+        if name not in own.values():
+            columns[name] = cells
+
     if GOLDS in columns:
-        pairs = zip(columns["guid"], columns[GOLDS], strict=True)
+        pairs = zip(table["guid"], columns[GOLDS], strict=True)
         columns[GOLDS] = [_text_list(f"{path}, {guid}", cell) for guid, cell in pairs]
+
     return Frame(path, columns)
 
 
 def text_of(cell: Any) -> str | None:
     """Read a cell as text, without changes; None for an empty cell, but not for an empty text."""
-    is_text = isinstance(cell, str)
-    return cell.strip() if is_text else None if cell is None or cell != cell else cell_text(cell)
+    if isinstance(cell, str):
+        return cell.strip()
+    is_empty = cell is None or cell != cell  # NaN
+    return None if is_empty else cell_text(cell)
 
 
 def _text_list(where: str, cell: Any) -> list[str]:
     """Read a list of texts, or JSON that holds one."""
-    try:
-        found = json.loads(cell) if isinstance(cell, str) and cell.strip() else cell or []
-    except ValueError:
-        found = None
-    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
-        what = f"golds is '{cell_text(cell):.60}', no list of texts"
-        raise DataError(where, what, 'a JSON list: ["one", "another"]')
-    return [text.strip() for text in found]
+    texts = cell or []
+    if isinstance(cell, str) and cell.strip():
+        try:
+            texts = json.loads(cell)
+        except ValueError:
+            texts = None
+
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        problem = f"golds is '{cell_text(cell):.60}', no list of texts"
+        raise DataError(where, problem, 'a JSON list: ["one", "another"]')
+
+    return [text.strip() for text in texts]
 
 
 def joined(frames: Sequence[Frame]) -> Frame:
-    """Put the rows of several frames (folds) below one another, with the columns of all."""
-    names = [name for name in frames[0].columns if all(name in frame for frame in frames)]
-    rows = {name: [cell for frame in frames for cell in frame[name]] for name in names}
-    return replace(frames[0], columns=rows)
+    """Put the rows of several frames (folds) below one another, with the columns that all have."""
+    columns = {}
+    for name in frames[0].columns:
+        if all(name in frame for frame in frames):
+            columns[name] = [cell for frame in frames for cell in frame[name]]
+    return replace(frames[0], columns=columns)
 
 
 def on_shared_rows(frames: Sequence[Frame], allowed: bool) -> tuple[list[Frame], int]:
     """Put frames on the rows that all of them have, in the first one's order.
+
+    Args:
+        frames: of the same data.
+        allowed: whether rows that some frames lack may be left out.
 
     Returns:
         The frames, and how many of the rows of any of them are left out.
@@ -205,16 +245,22 @@ def on_shared_rows(frames: Sequence[Frame], allowed: bool) -> tuple[list[Frame],
     Raises:
         DataError: no row is shared, or rows are left out and that is not `allowed`.
     """
-    every = dict.fromkeys(guid for frame in frames for guid in frame["guid"])
-    shared = [guid for guid in every if all(guid in frame.rows for frame in frames)]
-    left_out = len(every) - len(shared)
+    guids = dict.fromkeys(guid for frame in frames for guid in frame["guid"])
+    shared = [guid for guid in guids if all(guid in frame.rows for frame in frames)]
+    left_out = len(guids) - len(shared)
     if shared and (allowed or not left_out):
         return [frame.at(shared) for frame in frames], left_out
+
     problems = []
+    fix = "are guids alike?"
+    if shared:
+        fix = f"rows=shared compares on the {len(shared)} rows that all have"
+
     for frame in frames:
-        if absent := [guid for guid in every if guid not in frame.rows]:
-            few = ", ".join(map(repr, absent[:3])) + ", ..." * (len(absent) > 3)
-            what = f"lacks {len(absent)} of {len(every)} labelled guids: {few}"
-            fix = f"rows=shared compares on the {len(shared)} rows that all have"
-            problems.append(Problem(str(frame.path), what, fix if shared else "are guids alike?"))
+        absent = [guid for guid in guids if guid not in frame.rows]
+        if absent:
+            examples = first_few([repr(guid) for guid in absent])
+            what = f"lacks {len(absent)} of {len(guids)} labelled guids: {examples}"
+            problems.append(Problem(str(frame.path), what, fix))
+
     raise DataError(problems)

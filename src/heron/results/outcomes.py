@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.errors import ConfigError, DataError, Problem, nearest, raise_all
 from heron.config.constraints import Seed
 from heron.data import TASKS
 from heron.languages import get_language
@@ -95,6 +95,7 @@ def score_rows(frames: Sequence[Frame], settings: Settings, labels: Sequence[str
     golds = shared_golds(frames, settings)
     if settings.texts:
         return _score_texts(frames, settings, golds, settings.texts, labels)
+
     return _score_classes(frames, settings, [gold for (gold, *_) in golds], labels)
 
 
@@ -107,32 +108,43 @@ def shared_golds(frames: Sequence[Frame], settings: Settings) -> Golds:
     """
     spell = settings.spell()
     first, *others = sorted(frames, key=lambda frame: GOLDS not in frame)
-    golds = [dict.fromkeys(every) for every in first.golds]
+    spellings = [dict.fromkeys(golds) for golds in first.golds]
     problems: dict[str, Problem] = {}
+
     for frame in others:
-        one_of = GOLDS in first and GOLDS not in frame
-        rows = zip(first["guid"], golds, first.golds, frame.golds, strict=True)
-        for guid, every, known, own in rows:
-            if not _agree(known, own, one_of, spell):
-                fix = "score both on the same version of the data"
-                if settings.texts:
-                    plain = speller(settings.language, UNIFY_ALL)
-                    fix = KEPT_APART if _agree(known, own, one_of, plain) else fix
-                one, other = around_difference(*(" | ".join(map(spell, g)) for g in (known, own)))
-                what = f"gold is '{one}' in {first.path}, '{other}' in {frame.path}"
-                problems.setdefault(guid, Problem(guid, what, fix))
-            every |= dict.fromkeys(own)
-    if problems:
-        raise DataError(list(problems.values()))
-    return [tuple(every) for every in golds]
+        has_one_of = GOLDS in first and GOLDS not in frame
+        for row, (known, own) in enumerate(zip(first.golds, frame.golds, strict=True)):
+            spellings[row] |= dict.fromkeys(own)
+            if _agree(known, own, has_one_of, spell):
+                continue
+            fix = "score both on the same version of the data"
+            if settings.texts:
+                plain = speller(settings.language, UNIFY_ALL)
+                fix = KEPT_APART if _agree(known, own, has_one_of, plain) else fix
+
+            texts = (" | ".join(map(spell, golds)) for golds in (known, own))
+            gold, other = around_difference(*texts)
+            what = f"gold is '{gold}' in {first.path}, '{other}' in {frame.path}"
+            guid = first["guid"][row]
+            problems.setdefault(guid, Problem(guid, what, fix))
+
+    raise_all(list(problems.values()))
+    return [tuple(golds) for golds in spellings]
 
 
-def _agree(known: Sequence[str], own: Sequence[str], one_of: bool, spell: Spell) -> bool:
-    """Tell whether two files have the same golds of a row; with `one_of`, one has one of them."""
+def _agree(known: Sequence[str], own: Sequence[str], has_one_of: bool, spell: Spell) -> bool:
+    """Tell whether two files have the same golds of a row.
+
+    With `has_one_of`, the second file has only one of the first file's golds.
+    """
     if known == own:
         return True
-    theirs, mine = set(map(spell, known)), set(map(spell, own))
-    return mine <= theirs if one_of and own else mine == theirs
+
+    known_texts, own_texts = set(map(spell, known)), set(map(spell, own))
+    if has_one_of and own:
+        return own_texts <= known_texts
+
+    return own_texts == known_texts
 
 
 def _score_classes(
@@ -140,15 +152,20 @@ def _score_classes(
 ) -> Outcomes:
     """Turn labels into class ids and find the score; a fork's metric of rows gives values."""
     classes = list(labels) or sorted(set(golds))
-    numbers = {name: number for number, name in enumerate(classes)}
-    predicted = numbers | {"": len(classes)}  # no prediction
-    _check_labels(frames[0], "gold", golds, numbers)
+    ids = {name: number for number, name in enumerate(classes)}
+    predicted_ids = {**ids, "": len(classes)}  # no prediction
+    _check_labels(frames[0], "gold", golds, ids)
+    gold_N = np.array([ids[gold] for gold in golds], np.int64)
+    rows = []
+
     for frame in frames:
-        _check_labels(frame, "prediction", frame["prediction"], predicted)
-    gold_N = np.array([numbers[gold] for gold in golds], np.int64)
-    outcome_FN = np.array([[predicted[n] for n in frame["prediction"]] for frame in frames])
-    metric, right_FN = settings.metric, outcome_FN == gold_N
-    guids, right = frames[0]["guid"], ClassScores().right
+        _check_labels(frame, "prediction", frame["prediction"], predicted_ids)
+        rows.append([predicted_ids[name] for name in frame["prediction"]])
+
+    outcome_FN = np.array(rows)
+    right_FN = outcome_FN == gold_N
+    guids, metric, right = frames[0]["guid"], settings.metric, ClassScores().right
+
     try:
         score = score_function(metric, classes, task=settings.task, relaxed=settings.relaxed)
     except ConfigError:
@@ -156,8 +173,11 @@ def _score_classes(
             raise
         value_FN = np.stack([row_values(metric, frame.columns) for frame in frames])
         return Outcomes(guids, mean_value, right, value_FN, right_FN)
-    if np.isnan(score(np.diag(np.bincount(gold_N, minlength=len(classes))))):
+
+    counts_C = np.bincount(gold_N, minlength=len(classes))
+    if np.isnan(score(np.diag(counts_C))):
         raise DataError(metric, *_NONE_COUNTS)
+
     return Outcomes(guids, score, right, outcome_FN, right_FN, gold_N, len(classes))
 
 
@@ -175,53 +195,71 @@ def _score_texts(
     items = task.items(predictions, golds * len(frames), language, no_answer)
     if metric not in items and metric in METRICS:
         items[metric] = np.concatenate([row_values(metric, frame.columns) for frame in frames])
+
     if metric not in items:
         more = "" if language else " language=CODE adds those of a language."
         hint = nearest(metric, items, listed=True)
         raise ConfigError(f"metric={metric}: no such score.{hint}{more}")
+
     value_FN = items[metric].reshape(len(frames), -1)
-    right_FN = items[task.right].reshape(value_FN.shape) == 1 if task.right else None
     counts_N: Booleans = np.logical_and.reduce(np.isfinite(value_FN), axis=0)
     if not counts_N.any():
         raise DataError(metric, *_NONE_COUNTS)
+
+    right_FN = None
+    if task.right:
+        right_FN = items[task.right].reshape(value_FN.shape)[:, counts_N] == 1
+
     notes = []
-    if left := int((~counts_N).sum()):
-        notes.append(f"{left} of {len(counts_N)} rows do not count in {metric}.")
-    if no_answer is None and (empty := sum(not answers for answers in golds)):
+    left_out = int((~counts_N).sum())
+    if left_out:
+        notes.append(f"{left_out} of {len(counts_N)} rows do not count in {metric}.")
+
+    empty = golds.count(())
+    if no_answer is None and empty:
         notes.append(f"{empty} rows have an empty gold: taken for questions without an answer.")
-    # A file with one gold for each row lacks the others anyway.
-    whole = [frame.golds for frame in frames if GOLDS in frame] or [f.golds for f in frames]
-    apart = sum(
-        any(set(every) - {*own} for own in mine) for every, *mine in zip(golds, *whole, strict=True)
-    )
-    if apart:
+
+    respelt = _count_respelt(frames, golds)
+    if respelt:
         notes.append(
-            f"{apart} of {len(golds)} rows have golds that the files spell differently (equal "
+            f"{respelt} of {len(golds)} rows have golds that the files spell differently (equal "
             "under data.unicode): every system is scored by all spellings, so a score can "
             "be higher than by a system's own golds alone."
         )
+
+    counted = frames[0].take(np.flatnonzero(counts_N).tolist())
     return Outcomes(
-        [guid for guid, counts in zip(frames[0]["guid"], counts_N, strict=True) if counts],
+        counted["guid"],
         mean_value,
         task.right,
         value_FN[:, counts_N],
-        None if right_FN is None else right_FN[:, counts_N],
+        right_FN,
         notes=tuple(notes),
     )
 
 
-def _check_labels(frame: Frame, kind: str, labels: Sequence[str], known: dict[str, int]) -> None:
+def _count_respelt(frames: Sequence[Frame], golds: Golds) -> int:
+    """Count the rows of which some file lacks a spelling of a gold."""
+    # A file with one gold for each row lacks the others anyway.
+    complete = [frame for frame in frames if GOLDS in frame] or frames
+    columns = [frame.golds for frame in complete]
+    count = 0
+    for spellings, *own in zip(golds, *columns, strict=True):
+        count += any(set(spellings).difference(texts) for texts in own)
+    return count
+
+
+def _check_labels(frame: Frame, kind: str, labels: Sequence[str], ids: dict[str, int]) -> None:
     """Refuse labels that are no classes."""
-    wrong = [(guid, n) for guid, n in zip(frame["guid"], labels, strict=True) if n not in known]
-    if wrong:
-        of_texts = " and ".join(f"task={name}" for name in TASKS if text_scores(name))
-        fix = f"labels=A,B,... sets the classes, {of_texts} compare texts"
-        raise DataError(
-            [
-                Problem(f"{frame.path}, {guid}", f"unknown {kind} '{n}'.{nearest(n, known)}", fix)
-                for guid, n in wrong
-            ]
-        )
+    problems = []
+    for guid, name in zip(frame["guid"], labels, strict=True):
+        if name not in ids:
+            of_texts = " and ".join(f"task={task}" for task in TASKS if text_scores(task))
+            fix = f"labels=A,B,... sets the classes, {of_texts} compare texts"
+            what = f"unknown {kind} '{name}'.{nearest(name, ids)}"
+            problems.append(Problem(f"{frame.path}, {guid}", what, fix))
+
+    raise_all(problems)
 
 
 def score_function(
@@ -236,8 +274,11 @@ def score_function(
     scores = headline(task, classes, relaxed)
     if metric in plain:
         return plain[metric]
-    names = scores(np.zeros((len(classes), len(classes)), dtype=np.int64))
+
+    count = len(classes)
+    names = scores(np.zeros((count, count), dtype=np.int64))
     if metric not in names:
         hint = nearest(metric, [*plain, *names], listed=True)
         raise ConfigError(f"metric={metric}: no such score.{hint}")
+
     return lambda matrix: scores(matrix)[metric]

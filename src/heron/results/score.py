@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge
 
-from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.errors import ConfigError, DataError, Problem, first_few, nearest, raise_all
 from heron.base.files import parse_json
 from heron.base.folders import data_set_file
 from heron.base.tables import (
@@ -50,6 +50,11 @@ GUIDS = ("guid", "id")
 GOLD_COLUMNS = ("named_label", "label", "gold", "gold_label")
 # `label` last: where a file has another one as well, `label` is the gold one.
 PREDICTION_COLUMNS = ("prediction", "pred", "predicted_label", "label")
+# Ways on from a cell that is no label.
+_NAMING_LABELS = (
+    "labels=A,B,... names all labels; whole numbers are then their positions, from 0",
+    "data=NAME reads the labels of a data set's files",
+)
 
 
 @dataclass(kw_only=True)
@@ -120,28 +125,42 @@ def score_files(options: ScoreOptions, words: Sequence[str]) -> Scored:
     config = _data_set(options, kind, words)
     if isinstance(kind, TextScores):
         return _score_texts(options, config, kind)
+
     return _score_labels(options, config)
 
 
 def _data_set(
     options: ScoreOptions, kind: ClassScores | TextScores, words: Sequence[str]
 ) -> DataConfig:
-    """Read the data set, or heron's usual one, with the words' overrides."""
-    name = options.data or (kind.data if isinstance(kind, TextScores) else None)
+    """Read the data set, or heron's usual one, with the words' overrides.
+
+    Raises:
+        ConfigError: a data set of another task, or words without a data set.
+    """
+    name = options.data
+    if name is None and isinstance(kind, TextScores):
+        name = kind.data
+
     if name is None:
-        if others := [word for word in words if not word.startswith("data.quoting=")]:
-            raise ConfigError(f"{others[0]} changes a data set: name it with data=NAME")
-        given = words[-1].partition("=")[2] if words else "auto"
-        return DataConfig(task=options.task, quoting=given)
+        quoting = "auto"
+        for word in words:
+            key, _, quoting = word.partition("=")
+            if key != "data.quoting":
+                raise ConfigError(f"{word} changes a data set: name it with data=NAME")
+
+        return DataConfig(task=options.task, quoting=quoting)
+
     config = read_config(data_set_file(name))
     if config.task != options.task:
         raise ConfigError(f"data={name} is for task={config.task}, not {options.task}")
+
     config.columns.side = []  # which scoring does not need
     config.language = options.language or config.language
     if words:
         from heron.data.overrides import override  # start-up time: Hydra
 
         config = override(config, words)
+
     return config
 
 
@@ -154,61 +173,108 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
     column = _column(
         predictions, options.prediction_column, PREDICTION_COLUMNS, "prediction_column"
     )
+
     config = _with_labels(options, config, gold, label)
-    usual, group = config.columns, options.group_column or config.columns.group
-    named = gold.find((usual.guid, *GUIDS)) or "guid"
-    ids = predictions.find((usual.guid, *GUIDS))
-    if ids and str(predictions.rows[0][ids]).startswith(f"{table_stem(gold.path)}:"):
-        named = usual.guid  # `heron predict` names the rows of a file without it by their lines
-    guid = options.guid_column or named
-    columns = replace(usual, label=label, guid=guid, group=group, truth=None, side=[])
+    columns = replace(
+        config.columns,
+        label=label,
+        guid=_gold_ids(options, config, gold, predictions),
+        group=options.group_column or config.columns.group,
+        truth=None,
+        side=[],
+    )
     config = replace(config, columns=columns, label_field={})
     rows = read_labels(gold, config, _joined(gold, config, *options.folders))
-    found, notes = _align(options, config, predictions, column, rows, (label,))
+    aligned, notes = _align(options, config, predictions, column, rows, (label,))
     reader = LabelReader(config, column)
-    predicted = _read_labels(found, reader, options)
-    golds, classes = [str(example.label) for example in rows.examples], list(config.label_order)
+    predicted = _read_labels(aligned, reader, options)
+    golds = [str(example.label) for example in rows.examples]
+    classes = list(config.label_order)
     matrix = confusion_matrix(golds, predicted, classes)
     scores = score_matrix(options.task, matrix, classes, relaxed=options.relaxed)
-    table: dict[str, Any] = {"guid": found["guid"], "gold": golds, "prediction": predicted}
-    names = [name.removeprefix("p/") for name in found.columns if name.startswith("p/")]
-    if {*classes} <= {*names}:
-        try:
-            rows_NC = np.array([found[f"p/{name}"] for name in names], dtype=np.float64).T
-        except ValueError as error:
-            raise DataError(str(predictions.path), f"probabilities p/...: {error}") from error
-        table |= {f"p/{name}": rows_NC[:, number] for number, name in enumerate(names)}
-        gold_N = [names.index(name) for name in golds]
-        # Rows may be rounded to two decimals; sums of floats miss the border itself.
-        tolerance = max(TOLERANCE, 0.005 * len(names)) + 1e-9
-        scores |= calibration_scores(rows_NC, gold_N, tolerance=tolerance)
-        chosen_N = rows_NC[range(len(golds)), [names.index(name) for name in predicted]]
-        if against := int((chosen_N < rows_NC.max(axis=1)).sum()):
+
+    table: dict[str, Any] = {"guid": aligned["guid"], "gold": golds, "prediction": predicted}
+    names = [name.removeprefix("p/") for name in aligned.columns if name.startswith("p/")]
+    absent = [f"p/{name}" for name in classes if name not in names]
+    if not absent:
+        probabilities_NC = _probabilities(aligned, names)
+        for number, name in enumerate(names):
+            table[f"p/{name}"] = probabilities_NC[:, number]
+        calibration, against = _score_probabilities(probabilities_NC, names, golds, predicted)
+        scores |= calibration
+        if against:
             notes.append(
                 f"{against} of {len(predicted)} predictions are not the label of the largest "
                 "probability: ece, mce and brier judge the probabilities, all else the predictions"
             )
     elif names:
-        absent = ", ".join(f"p/{name}" for name in classes if name not in names)
-        notes.append(f"{predictions.path} has no {absent}: calibration is not scored")
+        notes.append(f"{predictions.path} has no {', '.join(absent)}: calibration is not scored")
+
     scores |= further_scores(options.metrics, table, options.task)
     if options.resamples:
-        # A row without a group is one of its own, under a name that no group has.
-        groups = [example.group or f"\0{example.guid}" for example in rows.examples]
+        groups = None
+        if options.group_column:
+            # A row without a group is one of its own, under a name that no group has.
+            groups = [example.group or f"\0{example.guid}" for example in rows.examples]
+
         scores |= bootstrap_intervals(
             options.task,
             golds,
             predicted,
             classes,
             relaxed=options.relaxed,
-            groups=groups if options.group_column else None,
+            groups=groups,
             resamples=options.resamples,
             seed=options.seed,
         )
-    if left_out := sum(rows.unlabelled.values()):
+
+    left_out = sum(rows.unlabelled.values())
+    if left_out:
         notes.append(f"{gold.path}: rows without a gold label, left out: {left_out}")
-    notes += [*_read_as(gold, LabelReader(config, label)), *_read_as(predictions, reader)]
+
+    notes += _read_as(gold, LabelReader(config, label))
+    notes += _read_as(predictions, reader)
     return Scored(len(golds), scores, notes, classes, matrix)
+
+
+def _gold_ids(options: ScoreOptions, config: DataConfig, gold: Table, predictions: Table) -> str:
+    """Choose the column of the gold file's ids: the option's, or a usual one that is there."""
+    if options.guid_column:
+        return options.guid_column
+    usual = config.columns.guid
+    ids = predictions.find((usual, *GUIDS))
+    if ids and str(predictions.rows[0][ids]).startswith(f"{table_stem(gold.path)}:"):
+        return usual  # `heron predict` names the rows of a file without it by their lines
+    return gold.find((usual, *GUIDS)) or "guid"
+
+
+def _probabilities(predictions: Frame, names: Sequence[str]) -> np.ndarray:
+    """Read the probabilities of classes, float64_NC; a DataError where some are no numbers."""
+    try:
+        return np.array([predictions[f"p/{name}"] for name in names], dtype=np.float64).T
+    except ValueError as error:
+        raise DataError(str(predictions.path), f"probabilities p/...: {error}") from error
+
+
+def _score_probabilities(
+    probabilities_NC: np.ndarray,
+    names: Sequence[str],
+    golds: Sequence[str],
+    predicted: Sequence[str],
+) -> tuple[Mapping[str, float], int]:
+    """Score the calibration of probabilities.
+
+    Returns:
+        The scores, and how many predictions are not the label of the largest probability.
+    """
+    gold_N = [names.index(name) for name in golds]
+    # Rows may be rounded to two decimals; sums of floats miss the border itself.
+    tolerance = max(TOLERANCE, 0.005 * len(names)) + 1e-9
+    scores = calibration_scores(probabilities_NC, gold_N, tolerance=tolerance)
+    predicted_N = [names.index(name) for name in predicted]
+    chosen_N = probabilities_NC[range(len(golds)), predicted_N]
+
+    return scores, int((chosen_N < probabilities_NC.max(axis=1)).sum())
 
 
 def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) -> Scored:
@@ -220,34 +286,47 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
     _require_group(options, rows)
     table = _read_predicted(options.predictions)
     column = _column(table, options.prediction_column, kind.columns, "prediction_column")
-    own = (config.columns.answer, config.columns.target, "answers")
-    found, notes = _align(options, config, table, column, rows, own)
-    examples, texts = rows.examples, [text_of(cell) or "" for cell in found["prediction"]]
+    gold_columns = (config.columns.answer, config.columns.target, "answers")
+    aligned, notes = _align(options, config, table, column, rows, gold_columns)
+
+    examples, cells = rows.examples, aligned["prediction"]
+    texts = [text_of(cell) or "" for cell in cells]
     golds = [kind.golds(example) for example in examples]
     items = kind.items(texts, golds, get_language(config.language), None)
-    rest = kind.rest(examples, texts, config)
-    scores, signature = mean_scores(items), None
+    scores = mean_scores(items)
+    signature = None
+
     if by_encoder:
         _, cache = options.folders
         computed = compute_asked(texts, [gold for (gold,) in golds], by_encoder, cache)
-        items, scores = items | computed.known(), scores | computed.means()
+        items = items | computed.known()
+        scores |= computed.means()
         signature = computed.signature
-    scores |= rest
+
+    scores |= kind.rest(examples, texts, config)
     columns: dict[str, Sequence[Any]] = {
-        "guid": found["guid"],
+        "guid": aligned["guid"],
         "gold": [gold[0] if gold else "" for gold in golds],
         "prediction": texts,
         "golds": [json.dumps(gold, ensure_ascii=False) for gold in golds],
     }
     scores |= further_scores(options.metrics, columns, options.task)
+
     if options.resamples:
-        groups = [e.group or getattr(e, kind.group) or e.guid for e in examples]
+        groups = []
+        for example in examples:
+            groups.append(example.group or getattr(example, kind.group) or example.guid)
         scores |= score_intervals(items, groups, resamples=options.resamples, seed=options.seed)
-    if left_out := len(rows.guids) - len(examples):
+
+    left_out = len(rows.guids) - len(examples)
+    if left_out:
         notes.append(f"{options.gold}: rows left out: {left_out}")
-    if absent := sum(cell is None for cell in found["prediction"]):
+
+    absent = cells.count(None)
+    if absent:
         notes.append(f"{table.path}: absent {column}, taken for an empty one: {absent}")
-    notes += (f"{options.gold}: {note}" for note in kind.notes(examples))
+
+    notes += [f"{options.gold}: {note}" for note in kind.notes(examples)]
     return Scored(len(examples), scores, notes, signature=signature)
 
 
@@ -263,10 +342,12 @@ def _read_predicted(path: Path) -> Table:
     """Read a table, or a JSON object `{guid: prediction}` as one with these two columns."""
     if content_format(path) != "object":
         return read_table(path, own=True)
+
     try:
         pairs = parse_json(read_bytes(path).decode("utf-8-sig"), object_pairs_hook=list)
     except ValueError as error:
         raise DataError(str(path), f"cannot be read: {error}") from error
+
     rows = [{"guid": guid, "prediction": value} for guid, value in pairs]
     return Table(path, ("guid", "prediction"), rows, list(range(1, len(rows) + 1)), [])
 
@@ -277,7 +358,7 @@ def _align(
     table: Table,
     column: str,
     rows: Rows,
-    own: Sequence[str],
+    gold_columns: Sequence[str],
 ) -> tuple[Frame, list[str]]:
     """Find the prediction of each gold row that counts; others are allowed.
 
@@ -285,7 +366,7 @@ def _align(
         options, config: as for the scores.
         table, column: the predictions.
         rows: of the gold file.
-        own: names of its gold columns.
+        gold_columns: names of its gold columns.
 
     Returns:
         A row for each of `rows.examples`: guid, prediction, its line, probabilities; and notes.
@@ -295,73 +376,97 @@ def _align(
         DataError: bad gold rows, or none; ids that are missing or repeated; another number of rows.
     """
     gold, guids = options.gold, [example.guid for example in rows.examples]
-    if column in own and table.path.resolve() == gold.resolve():
+    if column in gold_columns and table.path.resolve() == gold.resolve():
         raise ConfigError(f"{gold}: its column '{column}' is the gold one: name other predictions")
-    if rows.problems:
-        raise DataError(rows.problems)
+
+    raise_all(rows.problems)
     if not guids:
         raise DataError(str(gold), "no row can be scored: all are left out")
     if options.guid_column:
         table.require(options.guid_column)
+
     id_column = None if options.join else table.find((config.columns.guid, *GUIDS))
-    if id_column is None:
-        if rows.has_ids and not options.join:
-            raise ConfigError(
-                f"{gold} has ids, {table.path} has none: add a column guid there, or say "
-                "join=position if the rows of both files stand in the same order"
-            )
-        named = rows.guids if len(table) == len(rows.guids) else guids
-        if len(table) != len(named):
+    problems: list[Problem] = []
+    ids: Sequence[str]
+    if id_column is not None:
+        ids = [cell_text(value) for value in table.values(id_column)]
+        problems += table.duplicates(id_column)
+    elif rows.has_ids and not options.join:
+        raise ConfigError(
+            f"{gold} has ids, {table.path} has none: add a column guid there, or say "
+            "join=position if the rows of both files stand in the same order"
+        )
+    else:
+        ids = rows.guids if len(table) == len(rows.guids) else guids
+        if len(table) != len(ids):
             what = f"{len(table)} rows for the {len(rows.guids)} of {gold}, {len(guids)} scored"
             raise DataError(str(table.path), what, "a column guid joins rows by name")
-    else:
-        named = [cell_text(value) for value in table.values(id_column)]
-    kept: dict[str, Sequence[Any]]
-    kept = {"guid": named, "prediction": table.values(column), "line": table.lines}
-    kept |= {name: table.values(name) for name in table.columns if name.startswith("p/")}
-    found = Frame(table.path, kept)
+
+    columns: dict[str, Sequence[Any]] = {
+        "guid": ids,
+        "prediction": table.values(column),
+        "line": table.lines,
+    }
+
+    for name in table.columns:
+        if name.startswith("p/"):
+            columns[name] = table.values(name)
+
+    predictions = Frame(table.path, columns)
     fix = "" if rows.has_ids else f"{gold} has no ids; join=position joins rows by order"
-    problems = table.duplicates(id_column) if id_column else []
-    problems += [
-        Problem(f"{gold}: {guid}", f"no prediction for it in {table.path}", fix)
-        for guid in guids
-        if guid not in found.rows
-    ]
-    if problems:
-        raise DataError(problems)
-    how = "by position" if id_column is None else f"on {id_column}"
-    named_gold = f"{gold} ({own[0]})" if len(own) == 1 else gold
-    notes = [f"{named_gold}, {table.path} ({column}): rows joined {how}"]
-    if others := sorted(found.rows.keys() - {*rows.guids}):
-        few = ", ".join(others[:3]) + ", ..." * (len(others) > 3)
-        notes.append(f"{table.path}: {len(others)} predictions are of no gold row: {few}")
-    return found.at(guids), notes
+    for guid in guids:
+        if guid not in predictions.rows:
+            problems.append(
+                Problem(f"{gold}: {guid}", f"no prediction for it in {table.path}", fix)
+            )
+
+    raise_all(problems)
+
+    way = "by position" if id_column is None else f"on {id_column}"
+    gold_name = f"{gold} ({gold_columns[0]})" if len(gold_columns) == 1 else gold
+    notes = [f"{gold_name}, {table.path} ({column}): rows joined {way}"]
+    others = sorted(predictions.rows.keys() - set(rows.guids))
+
+    if others:
+        count = len(others)
+        notes.append(f"{table.path}: {count} predictions are of no gold row: {first_few(others)}")
+
+    return predictions.at(guids), notes
 
 
-def _column(table: Table, chosen: str | None, known: Sequence[str], option: str) -> str:
+def _column(table: Table, chosen: str | None, usual: Sequence[str], option: str) -> str:
     """Find the column that `option` names, or the first of the usual ones."""
     if chosen:
         table.require(chosen)
-    if found := chosen or table.find(known):
-        return found
-    what = f"none of the columns {', '.join(known)}; it has {', '.join(table.columns)}"
+        return chosen
+
+    column = table.find(usual)
+    if column:
+        return column
+
+    what = f"none of the columns {', '.join(usual)}; it has {', '.join(table.columns)}"
     raise DataError(str(table.path), what, f"name one with {option}=...")
 
 
 def _gold_column(options: ScoreOptions, config: DataConfig, gold: Table) -> str:
     """Find the label column: the data set's for this file, or a usual one."""
-    several: dict[str, None] = {}
+    usual: Sequence[str] = GOLD_COLUMNS
     if options.data:
         for split, file in config.split_files.items():
             column = config.label_field.get(split, config.columns.label)
-            if table_stem(Path(file.path)) == table_stem(gold.path) and column in gold.columns:
+            is_file = table_stem(Path(file.path)) == table_stem(gold.path)
+            if is_file and column in gold.columns:
                 return options.gold_column or column
-        several = dict.fromkeys((config.columns.label, *config.label_field.values()))
-    present = [column for column in several if column in gold.columns]
-    if len(present) > 1 and not options.gold_column:
-        what = f"has several label columns: {', '.join(present)}"
-        raise DataError(str(gold.path), what, "gold_column=... says which")
-    return _column(gold, options.gold_column, present or GOLD_COLUMNS, "gold_column")
+
+        columns = dict.fromkeys((config.columns.label, *config.label_field.values()))
+        present = [column for column in columns if column in gold.columns]
+        if len(present) > 1 and not options.gold_column:
+            what = f"has several label columns: {', '.join(present)}"
+            raise DataError(str(gold.path), what, "gold_column=... says which")
+
+        usual = present or usual
+
+    return _column(gold, options.gold_column, usual, "gold_column")
 
 
 def _with_labels(options: ScoreOptions, config: DataConfig, gold: Table, column: str) -> DataConfig:
@@ -369,19 +474,21 @@ def _with_labels(options: ScoreOptions, config: DataConfig, gold: Table, column:
     if options.data and config.label_order:
         return config
     labels = list(dict.fromkeys(options.labels or _labels_found(gold, column, options.task)))
-    ordered = options.labels and not any(label.isdecimal() for label in labels)
-    aliases = {str(place): name for place, name in enumerate(labels)} if ordered else {}
+    aliases = {}
+    if options.labels and not any(label.isdecimal() for label in labels):
+        aliases = {str(position): name for position, name in enumerate(labels)}
     return replace(config, label_order=labels, label_aliases=aliases)
 
 
 def _labels_found(gold: Table, column: str, task: str) -> list[str]:
     """Collect the gold labels that occur, in their usual order if they have one, else sorted."""
-    found = {cell_text(value) for value in gold.values(column) if not is_missing(value)}
-    found -= {f"{label}.0" for label in found if label.isdecimal()}  # 1.0 is 1
+    labels = {cell_text(value) for value in gold.values(column) if not is_missing(value)}
+    labels -= {f"{label}.0" for label in labels if label.isdecimal()}  # 1.0 is 1
     kind = scores_of(task)
     usual = kind.usual_labels if isinstance(kind, ClassScores) else ()
-    ordered = [label for label in usual if label in found]
-    return ordered if len(ordered) == len(found) else sorted(found)
+    if labels <= set(usual):
+        return [label for label in usual if label in labels]
+    return sorted(labels)
 
 
 def _joined(gold: Table, config: DataConfig, data_dir: Path, cache_dir: Path) -> Joined | None:
@@ -394,49 +501,56 @@ def _joined(gold: Table, config: DataConfig, data_dir: Path, cache_dir: Path) ->
     return read_join(source.path, config.join) if at_hand else None
 
 
-def _read_labels(found: Frame, reader: LabelReader, options: ScoreOptions) -> list[str]:
+def _read_labels(predictions: Frame, reader: LabelReader, options: ScoreOptions) -> list[str]:
     """Read the predicted classes; a DataError names all cells that are none."""
     names, problems = list[str](), list[Problem]()
-    ways = (
-        "labels=A,B,... names all labels; whole numbers are then their positions, from 0",
-        "data=NAME reads the labels of a data set's files",
-    )
-    for cell, line in zip(found["prediction"], found["line"], strict=True):
-        what, fix = f"'{reader.column}' is no label", tuple[str, ...]()
+    for cell, line in zip(predictions["prediction"], predictions["line"], strict=True):
+        name, what, fixes = None, f"'{reader.column}' is no label", tuple[str, ...]()
         try:
             name = reader.read(cell)
         except LabelError as error:
-            name, (what, fix) = None, error.args
-        names.append(name or "")
-        if not name:
-            fix = fix if options.data else (*fix, *ways)
-            problems.append(Problem(f"{found.path}:{line}", what, fix))
-    if problems:
-        raise DataError(problems)
+            what, fixes = error.args
+
+        if name:
+            names.append(name)
+            continue
+
+        if not options.data:
+            fixes = (*fixes, *_NAMING_LABELS)
+        problems.append(Problem(f"{predictions.path}:{line}", what, fixes))
+
+    raise_all(problems)
     return names
 
 
 def _read_as(table: Table, reader: LabelReader) -> list[str]:
     """Say which cells were read as classes with other names."""
-    found = {}
-    for cell in {cell_text(v) for v in table.values(reader.column) if not is_missing(v)}:
+    cells = {cell_text(value) for value in table.values(reader.column) if not is_missing(value)}
+    renamed = []
+    for cell in cells:
         try:
-            found[cell] = reader.read(cell)
+            name = reader.read(cell)
         except LabelError:  # only rows that do not count have this label
             continue
-    read = sorted(f"{cell} = {name}" for cell, name in found.items() if name not in (None, cell))
-    return [f"{table.path}: {reader.column} read as {', '.join(read)}"] if read else []
+
+        if name not in (None, cell):
+            renamed.append(f"{cell} = {name}")
+
+    if not renamed:
+        return []
+    return [f"{table.path}: {reader.column} read as {', '.join(sorted(renamed))}"]
 
 
 def _with_columns(options: ScoreOptions, config: DataConfig) -> DataConfig:
     """Name the ids of a table, and the texts of a run's own `predictions/<split>.parquet`."""
-    usual = replace(config.columns, group=options.group_column or config.columns.group)
-    if table_format(options.gold) not in SUFFIXES or content_format(options.gold) == "object":
-        return replace(config, columns=usual)
-    table = read_table(options.gold, bad_rows="report")
-    guid = options.guid_column or table.find((usual.guid, *GUIDS)) or usual.guid
-    columns = replace(usual, guid=guid)
-    if usual.text not in table.columns and {"text", "gold", "prediction"} <= {*table.columns}:
-        group = options.group_column or table.find(("group",))
-        columns = replace(columns, text="text", target="gold", group=group)
+    columns = replace(config.columns, group=options.group_column or config.columns.group)
+    is_table = table_format(options.gold) in SUFFIXES
+    if is_table and content_format(options.gold) != "object":
+        table = read_table(options.gold, bad_rows="report")
+        columns.guid = options.guid_column or table.find((columns.guid, *GUIDS)) or columns.guid
+        is_of_run = {"text", "gold", "prediction"} <= set(table.columns)
+        if is_of_run and columns.text not in table.columns:
+            group = options.group_column or table.find(("group",))
+            columns = replace(columns, text="text", target="gold", group=group)
+
     return replace(config, columns=columns)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heron.base.errors import DataError, Problem
+from heron.base.errors import DataError, Problem, raise_all
 from heron.base.files import sha256_file
 from heron.data.config import (
     JOIN,
@@ -47,18 +47,15 @@ def read_shipped(
     Raises:
         DataError: no split file is there, or one cannot be read; names every file or row.
     """
-    is_made = bool(config.generator or config.hub)
     sources = {} if config.generator else inspect(config, data_dir, cache_dir)
     missing = {name: s.path for name, s in sources.items() if s.state is State.MISSING}
     present = {name: file for name, file in config.files.items() if name not in missing}
-    if not any(split in present for split in SPLITS) and not is_made and not config.texts.sets:
-        problems = []
-        for name, path in missing.items():
-            what = "is a folder, not a file" if path.is_dir() else "missing"
-            fetch = f"heron data {config.name} fetch=true, or data.files.{name}.path=FILE"
-            problems.append(Problem(str(path), what, f"{fetch}, or paths.data=DIR"))
-        raise DataError(problems)
-    takes_test, takes_validation = (carved and name not in missing for name in (TEST, VALIDATION))
+    has_splits = any(split in present for split in SPLITS)
+    if not (has_splits or config.generator or config.hub or config.texts.sets):
+        raise DataError(_missing_files(config, missing))
+
+    takes_test = carved and TEST not in missing
+    takes_validation = carved and VALIDATION not in missing
     config = dataclasses.replace(
         config,
         files=present,
@@ -73,7 +70,17 @@ def read_shipped(
     loaded = load_with_report(config, data_dir, cache_dir)
     paths = locate(config, data_dir, cache_dir)
     sha256 = {split: sha256_file(paths[split]) for split in SPLITS if split in paths}
+
     return Shipped(config, loaded.examples, missing, sha256, loaded.dropped)
+
+
+def _missing_files(config: DataConfig, missing: Mapping[str, Path]) -> list[Problem]:
+    problems = []
+    for name, path in missing.items():
+        problem = "is a folder, not a file" if path.is_dir() else "missing"
+        fetch = f"heron data {config.name} fetch=true, or data.files.{name}.path=FILE"
+        problems.append(Problem(str(path), problem, f"{fetch}, or paths.data=DIR"))
+    return problems
 
 
 def known_examples(
@@ -87,9 +94,10 @@ def known_examples(
     best: list[Example | None] = []
     for name in sorted(splits, key=lambda name: name != split):
         by_guid = {example.guid: example for example in splits[name]}
-        found = [by_guid.get(guid) for guid in guids]
-        if not best or found.count(None) < best.count(None):
-            best = found
+        examples = [by_guid.get(guid) for guid in guids]
+        if not best or examples.count(None) < best.count(None):
+            best = examples
+
     return best
 
 
@@ -97,13 +105,18 @@ def find_examples(
     guids: Sequence[str], split: str, data: DataConfig, data_dir: Path, cache_dir: Path
 ) -> list[Example]:
     """Find examples as `known_examples` does; a DataError names those that are not there."""
-    found = known_examples(guids, split, data, data_dir, cache_dir)
-    fix = "is this the data that the run was scored on? paths.data=DIR names its folder"
-    pairs = zip(guids, found, strict=True)
-    if missing := [guid for guid, example in pairs if example is None]:
-        what = f"predicted, but not in {data.name}"
-        raise DataError([Problem(guid, what, fix) for guid in missing])
-    return [example for example in found if example is not None]
+    examples, problems = list[Example](), list[Problem]()
+    known = known_examples(guids, split, data, data_dir, cache_dir)
+    for guid, example in zip(guids, known, strict=True):
+        if example is not None:
+            examples.append(example)
+            continue
+
+        fix = "is this the data that the run was scored on? paths.data=DIR names its folder"
+        problems.append(Problem(guid, f"predicted, but not in {data.name}", fix))
+
+    raise_all(problems)
+    return examples
 
 
 def data_of(config: Config, split: str) -> tuple[DataConfig, str]:

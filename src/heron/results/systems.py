@@ -7,6 +7,7 @@ named by runs, sweeps, globs of them, and prediction files.
 import glob
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -52,14 +53,21 @@ class System:
     @property
     def names(self) -> set[str]:
         """What it may be called on a command line, beside its label."""
-        paths = (path for run in self.runs for path in (run.path, run.path.absolute()))
-        return {*self.words, *(run.job for run in self.runs), *map(str, paths)}
+        names = set(self.words)
+        for run in self.runs:
+            names |= {run.job, str(run.path), str(run.path.absolute())}
+        return names
 
     @property
     def seeds(self) -> tuple[str, ...]:
         """Each run's seed and the overridden seeds of draws; of several files, their names."""
-        alone = len(self.runs) == 1
-        return tuple(_seed(run) if run.config else "" if alone else run.job for run in self.runs)
+        seeds = []
+        for run in self.runs:
+            if run.config:
+                seeds.append(_seed(run))
+            else:
+                seeds.append("" if len(self.runs) == 1 else run.job)
+        return tuple(seeds)
 
     def values(self, split: str, metric: str) -> list[float]:
         """The metric in each finished run that has it."""
@@ -72,7 +80,9 @@ class System:
 
     def best_run(self, metric: str) -> RunRecord | None:
         """The finished run with the best score on validation; None without a score."""
-        best, score = best_runs(self.done, metric) if self.done else ([0], None)
+        if not self.done:
+            return None
+        best, score = best_runs(self.done, metric)
         return None if score is None else self.done[best[0]]
 
     @property
@@ -89,9 +99,12 @@ def settings_line(settings: Mapping[str, str]) -> str:
 
 
 def best_runs(runs: Sequence[RunRecord], metric: str) -> tuple[list[int], float | None]:
-    """Find the runs that are best on validation (without scores, the first), and their score.
+    """Find the runs that are best on validation.
 
     They are chosen by the metric, or by a run's `trainer.monitor` where the metric is not stored.
+
+    Returns:
+        The numbers of the best runs (without scores, of the first run), and their score.
     """
     scores: list[float | None] = []
     ranks: list[float | None] = []
@@ -100,8 +113,10 @@ def best_runs(runs: Sequence[RunRecord], metric: str) -> tuple[list[int], float 
         if score is None:
             name = str(run.setting("trainer.monitor", metric))
             score = run.score("validation", name)
+
         scores.append(score)
         ranks.append(None if score is None else signed(name, score))
+
     best = best_of(ranks) or [0]
     return best, scores[best[0]]
 
@@ -109,25 +124,31 @@ def best_runs(runs: Sequence[RunRecord], metric: str) -> tuple[list[int], float 
 def group_runs(runs: Sequence[RunRecord]) -> list[System]:
     """Group runs by everything that varies but seeds, ordered by their settings."""
     keys = [key for key in varying_keys(runs) if not is_seed(key)]
-    groups: dict[tuple[str, ...], list[RunRecord]] = {}
     columns = [values_of(runs, key) for key in keys]
+    groups: dict[tuple[str, ...], list[RunRecord]] = {}
     for number, run in enumerate(runs):
-        groups.setdefault(tuple(column[number] for column in columns), []).append(run)
-    return [
-        System(dict(zip(keys, values, strict=True)), tuple(groups[values]))
-        for values in sorted(groups, key=lambda values: [natural(value) for value in values])
-    ]
+        values = tuple(column[number] for column in columns)
+        groups.setdefault(values, []).append(run)
+
+    def order(values: tuple[str, ...]) -> list[tuple[int, float, str]]:
+        return [natural(value) for value in values]
+
+    systems = []
+    for values in sorted(groups, key=order):
+        settings = dict(zip(keys, values, strict=True))
+        systems.append(System(settings, tuple(groups[values])))
+    return systems
 
 
 def split_systems(
     systems: Sequence[System], is_shared: Callable[[str], bool]
 ) -> list[tuple[dict[str, str], list[System]]]:
     """Split systems by the values of some settings, in their order."""
-    apart: dict[tuple[tuple[str, str], ...], list[System]] = {}
+    groups: dict[tuple[tuple[str, str], ...], list[System]] = {}
     for system in systems:
-        shared = tuple((key, value) for key, value in system.settings.items() if is_shared(key))
-        apart.setdefault(shared, []).append(system)
-    return [(dict(shared), same) for shared, same in apart.items()]
+        shared = tuple(item for item in system.settings.items() if is_shared(item[0]))
+        groups.setdefault(shared, []).append(system)
+    return [(dict(shared), same) for shared, same in groups.items()]
 
 
 def find_systems(words: Sequence[str]) -> list[System]:
@@ -140,28 +161,38 @@ def find_systems(words: Sequence[str]) -> list[System]:
     Raises:
         ConfigError: a word names nothing.
     """
-    found = [(word, *_find(word)) for word in words]
-    alone = [r[0] for word, r, _ in found if [run.path for run in r] == [Path(word).expanduser()]]
+    matches = [(word, *_find(word)) for word in words]
+    single = []  # runs that are named one by one, by their folders
+    for word, runs, _ in matches:
+        if [run.path for run in runs] == [Path(word).expanduser()]:
+            single += runs
+
     systems: list[System] = []
-    for word, runs, files in found:
-        if len(runs) == 1 and any(runs[0] is run for run in alone):
-            systems += _one_by_one(alone) if runs[0] is alone[0] else []
+    for word, runs, files in matches:
+        if [run.path for run in runs] == [Path(word).expanduser()]:
+            if runs[0] is single[0]:
+                systems += _one_by_one(single)
             continue
-        groups = named_systems(runs, _stem(word)) if runs else []
-        words_of = frozenset({_stem(word)} if len(groups) == 1 else ())
+
+        name = _stem(word)
+        groups = named_systems(runs, name) if runs else []
+        words_of = frozenset([name] if len(groups) == 1 else [])
         systems += [replace(system, words=words_of) for system in groups]
         if files:
-            records = (PredictionFile(file, {}, {"state": "done"}, {}) for file in files)
-            systems.append(System({}, tuple(records), _stem(word), frozenset({word})))
+            records = [PredictionFile(file, {}, {"state": "done"}, {}) for file in files]
+            systems.append(System({}, tuple(records), name, frozenset([word])))
+
     return _with_unique_labels(systems)
 
 
 def named_systems(runs: Sequence[RunRecord], name: str = "") -> list[System]:
     """Group runs into systems; a single one is called `name`, or by its runs without seeds."""
-    return [
-        system if system.settings else replace(system, name=name or _without_seed(system.runs[0]))
-        for system in group_runs(runs)
-    ]
+    systems = []
+    for system in group_runs(runs):
+        if not system.settings:
+            system = replace(system, name=name or _without_seed(system.runs[0]))
+        systems.append(system)
+    return systems
 
 
 def match_systems(against: str, systems: Sequence[System]) -> list[int]:
@@ -172,40 +203,66 @@ def match_systems(against: str, systems: Sequence[System]) -> list[int]:
     Raises:
         ConfigError: there is none.
     """
-    wanted, labels = against.rstrip("/"), [system.label for system in systems]
-    if exact := [n for n, own in enumerate(systems) if wanted in (own.label, *own.names)]:
+    wanted = against.rstrip("/")
+    exact = []
+    for number, system in enumerate(systems):
+        if wanted == system.label or wanted in system.names:
+            exact.append(number)
+
+    if exact:
         return exact
-    # Labels of systems of several sweeps begin with the sweep's name.
-    settings = [_parts(label) | _parts(label.rpartition(": ")[2]) for label in labels]
-    asked = set(map(_plain, _parts(wanted)))
-    if fitting := [n for n, own in enumerate(settings) if asked <= set(map(_plain, own))]:
+
+    fitting, all_settings = [], list[str]()
+    wanted_settings = set(map(_plain, _parts(wanted)))
+    for number, system in enumerate(systems):
+        # Labels of systems of several sweeps begin with the sweep's name.
+        settings = _parts(system.label) | _parts(system.label.rpartition(": ")[2])
+        if wanted_settings <= set(map(_plain, settings)):
+            fitting.append(number)
+        all_settings += settings
+
+    if fitting:
         return fitting
-    names = (name for system in systems for name in system.names)
-    hint = nearest(against, [*labels, *names, *(name for own in settings for name in own)])
+
+    labels = [system.label for system in systems]
+    names = [name for system in systems for name in system.names]
+    hint = nearest(against, [*labels, *names, *all_settings])
     raise ConfigError(f"against={against}: no such system.{hint} They are: {'; '.join(labels)}")
 
 
 def _find(word: str) -> tuple[list[RunRecord], list[Path]]:
-    """Find the runs and files that an argument names."""
+    """Find the runs and files that an argument names.
+
+    Raises:
+        ConfigError: there are none.
+    """
     path = Path(word).expanduser()
     if path.is_file():
         return [], [path]
     if path.is_dir():
         return collect(path), []
-    text = str(path)
+
     # "[" is no wildcard: names of runs hold lists, [6,8].
-    pattern = glob.escape(text).replace("[*]", "*").replace("[?]", "?")
-    pattern += "" if set(text) & set("*?") else "*"
-    matches = [Path(match) for match in sorted(glob.glob(pattern))]
-    folders = [match for match in matches if match.is_dir()]
-    files = [match for match in matches if match.is_file() and table_format(match) in SUFFIXES]
-    runs = [run for match in folders if is_run(match) for run in collect(match)]
+    pattern = glob.escape(str(path)).replace("[*]", "*").replace("[?]", "?")
+    if "*" not in pattern and "?" not in pattern:
+        pattern += "*"
+
+    folders, files = [], []
+    for match in map(Path, sorted(glob.glob(pattern))):
+        if match.is_dir():
+            folders.append(match)
+        elif table_format(match) in SUFFIXES:
+            files.append(match)
+
+    runs = [run for folder in folders if is_run(folder) for run in collect(folder)]
     if not runs and not files and len(folders) == 1:
         runs = collect(folders[0])
+
     if not runs and not files:
-        beside = os.listdir(path.parent) if path.parent.is_dir() else []
-        hint = nearest(path.name, beside)
+        siblings = os.listdir(path.parent) if path.parent.is_dir() else []
+        hint = nearest(path.name, siblings)
         raise ConfigError(f"{word}: no such run, sweep or file.{hint}")
+
     return runs, files
 
 
@@ -213,19 +270,29 @@ def _one_by_one(runs: Sequence[RunRecord]) -> list[System]:
     """Group runs that were named one by one; the same seed twice is two systems."""
     systems: list[System] = []
     for system in named_systems(runs):
-        folds = (run.setting(FOLD) for run in system.runs)
-        if len({*zip(system.seeds, folds, strict=True)}) == len(system.runs):
+        folds = [run.setting(FOLD) for run in system.runs]
+        draws = set(zip(system.seeds, folds, strict=True))
+        if len(draws) == len(system.runs):
             systems.append(system)
             continue
-        named = {f"{run.path.absolute().parent.name}/{run.job}": run for run in system.runs}
-        systems += [System({}, (run,), name) for name, run in named.items()]
+        by_name = {f"{run.path.absolute().parent.name}/{run.job}": run for run in system.runs}
+        systems += [System({}, (run,), name) for name, run in by_name.items()]
+
     order = {run.path: number for number, run in enumerate(runs)}
-    return sorted(systems, key=lambda one: min(order[run.path] for run in one.runs))
+
+    def first(system: System) -> int:
+        return min(order[run.path] for run in system.runs)
+
+    return sorted(systems, key=first)
 
 
 def _seed(run: RunRecord) -> str:
-    others = [key for key in run.overrides() if is_seed(key) and key not in ("seed", FOLD)]
-    return "/".join(str(run.setting(key, "")) for key in ("seed", *others))
+    """Join a run's seed and the overridden seeds of draws."""
+    keys = ["seed"]
+    for key in run.overrides():
+        if is_seed(key) and key not in ("seed", FOLD):
+            keys.append(key)
+    return "/".join(str(run.setting(key, "")) for key in keys)
 
 
 def _stem(word: str) -> str:
@@ -245,12 +312,12 @@ def _without_seed(run: RunRecord) -> str:
 def _with_unique_labels(systems: Sequence[System]) -> list[System]:
     """Put the folder's name before labels that several systems have."""
     labels = [system.label for system in systems]
-    return [
-        replace(system, name=f"{_home(system)}: {label}")
-        if labels.count(label) > 1 and label != _home(system)
-        else replace(system, name=label)
-        for system, label in zip(systems, labels, strict=True)
-    ]
+    renamed = []
+    for system, label in zip(systems, labels, strict=True):
+        home = _home(system)
+        is_repeated = labels.count(label) > 1 and label != home
+        renamed.append(replace(system, name=f"{home}: {label}" if is_repeated else label))
+    return renamed
 
 
 def _home(system: System) -> str:
@@ -271,8 +338,8 @@ def without_first_runs(runs: Sequence[RunRecord]) -> list[RunRecord]:
 
 def count_states(runs: Iterable[RunRecord]) -> str:
     """Count runs by state, `2 done, 1 failed`."""
-    states = [run.state for run in runs]
-    return ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states)))
+    states = Counter(run.state for run in runs)
+    return ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
 
 
 def varying_keys(runs: Sequence[RunRecord]) -> list[str]:
@@ -280,14 +347,14 @@ def varying_keys(runs: Sequence[RunRecord]) -> list[str]:
 
     Keys that cannot change a result (`paths`, `logger`, ...) are left out.
     """
-
-    def values(key: str) -> set[str]:
+    keys = []
+    for key in dict.fromkeys(key for run in runs for key in run.overrides()):
         # The first runs of a curriculum have no experiment, which is no other value.
         known = [run for run in runs if key != "experiment" or run.setting(key) is not None]
-        return set(values_of(known, key))
+        if not is_neutral(key) and len(set(values_of(known, key))) > 1:
+            keys.append(key)
 
-    keys = dict.fromkeys(key for run in runs for key in run.overrides())
-    return [key for key in keys if not is_neutral(key) and len(values(key)) > 1]
+    return keys
 
 
 def differing_settings(runs: Sequence[RunRecord]) -> list[str]:
@@ -295,15 +362,19 @@ def differing_settings(runs: Sequence[RunRecord]) -> list[str]:
 
     Seeds are left out, and so are keys that an older run does not have.
     """
-    settings = [dict(flatten(run.config)) for run in runs if run.config]
-    return [
-        key
-        for key, value in (settings[0] if settings else {}).items()
-        if all(key in each for each in settings)
-        and any(each[key] != value for each in settings)
-        and is_identifying(key)
-        and not is_seed(key)
-    ]
+    configs = [dict(flatten(run.config)) for run in runs if run.config]
+    if not configs:
+        return []
+
+    first, *others = configs
+    keys = []
+    for key, value in first.items():
+        if is_seed(key) or not is_identifying(key):
+            continue
+        is_shared = all(key in config for config in others)
+        if is_shared and any(config[key] != value for config in others):
+            keys.append(key)
+    return keys
 
 
 def is_seed(key: str) -> bool:
@@ -311,9 +382,9 @@ def is_seed(key: str) -> bool:
 
     The seed of a generated corpus is none: it gives other rows.
     """
-    return key == FOLD or (
-        key.rpartition(".")[2] == "seed" and not key.startswith("data.generator.")
-    )
+    if key.startswith("data.generator."):
+        return False
+    return key == FOLD or key.rpartition(".")[2] == "seed"
 
 
 def values_of(runs: Sequence[RunRecord], key: str) -> list[str]:
@@ -323,23 +394,31 @@ def values_of(runs: Sequence[RunRecord], key: str) -> list[str]:
     (`head=ess`) resolves to a mapping. Its name is the override of a run with equal settings, or
     else the mapping's own. A list is shown as in an override with an equal one.
     """
-    values, typed = [run.setting(key) for run in runs], [run.overrides().get(key) for run in runs]
-    words: dict[frozenset[tuple[str, str]], str] = {}
-    for value, word in zip(values, typed, strict=True):
-        if isinstance(value, Mapping | list) and word:
-            words.setdefault(_content(key, value), word)
-    found = []
-    for value, word in zip(values, typed, strict=True):
-        if isinstance(value, Mapping | list):
-            own = value.get("name") if isinstance(value, Mapping) else str(value).replace("'", "")
-            value = words.get(_content(key, value)) or own
-        found.append(str((word or "–") if value is None else value))
-    return found
+    resolved = [run.setting(key) for run in runs]
+    overrides = [run.overrides().get(key) for run in runs]
+    names: dict[frozenset[tuple[str, str]], str] = {}
+    for value, override in zip(resolved, overrides, strict=True):
+        if isinstance(value, Mapping | list) and override:
+            names.setdefault(_content(key, value), override)
+
+    values = []
+    for value, override in zip(resolved, overrides, strict=True):
+        if value is None:
+            value = override or "–"
+        elif isinstance(value, Mapping):
+            value = names.get(_content(key, value)) or value.get("name")
+        elif isinstance(value, list):
+            value = names.get(_content(key, value)) or str(value).replace("'", "")
+
+        values.append("–" if value is None else str(value))
+
+    return values
 
 
 def _content(key: str, values: Mapping[str, Any] | list[Any]) -> frozenset[tuple[str, str]]:
     """Collect the settings of a config group, without seeds, or all of a list."""
-    pairs = flatten({"": values} if isinstance(values, list) else values, f"{key}.")
+    group = {"": values} if isinstance(values, list) else values
+    pairs = flatten(group, f"{key}.")
     return frozenset((name, repr(value)) for name, value in pairs if not is_seed(name))
 
 
@@ -373,7 +452,14 @@ def copied_scores(runs: Iterable[RunRecord], split: str, metric: str) -> Mapping
     Returns:
         Empty where no run stores them, or where the runs are not of the same articles.
     """
-    found = [run.scores.get(split, {}) for run in runs]
-    known = [{n: one[n] for n in with_copied([metric], one)[1:]} for one in found]
-    stated = [one for one in known if one]
-    return stated[0] if stated and all(one == stated[0] for one in stated) else {}
+    stored = []
+    for run in runs:
+        scores = run.scores.get(split, {})
+        _, *names = with_copied([metric], scores)
+        if names:
+            stored.append({name: scores[name] for name in names})
+
+    if stored and all(scores == stored[0] for scores in stored):
+        return stored[0]
+
+    return {}

@@ -50,25 +50,31 @@ class Ledger(Kept):
 
     def __init__(self, folder: RunFolder, data: DataModule):
         self.folder, self.data = folder, data
-        curriculum = data.curriculum
-        self.names = [s.name for s in curriculum.stages] if curriculum else ["everything"]
-        self.counts = torch.zeros(len(self.names), len(COUNTS), dtype=torch.int64)
-        self.seen = torch.zeros(len(self.names), len(data.units[TRAIN]), dtype=torch.bool)
+        self.names = ["everything"]
+        if data.curriculum:
+            self.names = [stage.name for stage in data.curriculum.stages]
+        count = len(self.names)
+        self.counts = torch.zeros(count, len(COUNTS), dtype=torch.int64)
+        self.seen = torch.zeros(count, len(data.units[TRAIN]), dtype=torch.bool)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Add the batches of the epoch's plan that were trained on."""
+        epoch, data = trainer.current_epoch, self.data
         done = trainer.fit_loop.epoch_loop.batch_progress.current.ready
-        plan, stages_B = self.data.plan(trainer.current_epoch)[:done], np.zeros(done, np.int64)
-        if self.data.curriculum:
-            stages_B = self.data.curriculum.stages_of(trainer.current_epoch)[:done]
-        rows_U, tokens_U = self.data.unit_sizes(TRAIN)
-        longest_U, sizes_U = self.data.units[TRAIN].longest_U, self.data.units[TRAIN].sizes_U
-        for batch, (stage, units) in enumerate(zip(stages_B, plan, strict=True)):
+        plan = data.plan(epoch)[:done]
+        stages_B = np.zeros(done, np.int64)
+        if data.curriculum:
+            stages_B = data.curriculum.stages_of(epoch)[:done]
+
+        units = data.units[TRAIN]
+        rows_U, tokens_U = data.unit_sizes(TRAIN)
+        for batch, (stage, drawn) in enumerate(zip(stages_B, plan, strict=True)):
             begins_step = batch % trainer.accumulate_grad_batches == 0
-            padded = longest_U[units].max() * sizes_U[units].sum()
-            spent = (begins_step, 1, rows_U[units].sum(), tokens_U[units].sum(), padded)
-            self.counts[stage] += torch.as_tensor([int(count) for count in spent])
-            self.seen[stage, torch.from_numpy(units)] = True
+            rows, tokens = int(rows_U[drawn].sum()), int(tokens_U[drawn].sum())
+            padded = int(units.longest_U[drawn].max() * units.sizes_U[drawn].sum())
+            self.counts[stage] += torch.tensor([int(begins_step), 1, rows, tokens, padded])
+            self.seen[stage, torch.from_numpy(drawn)] = True
+
         # Before the epoch's checkpoint: a run killed after the last one trains no further.
         if trainer.is_global_zero:
             self._write()
@@ -76,15 +82,20 @@ class Ledger(Kept):
     def _write(self) -> None:
         rows_U = torch.from_numpy(self.data.unit_sizes(TRAIN)[0])
 
-        def counted(counts: Tensor, seen_U: Tensor) -> dict[str, int]:
-            unique = int(rows_U[seen_U].sum())
-            return {**dict(zip(COUNTS, counts.tolist(), strict=True)), "unique": unique}
+        def budget(counts: Tensor, seen_U: Tensor) -> dict[str, int]:
+            spent = dict(zip(COUNTS, counts.tolist(), strict=True))
+            spent["unique"] = int(rows_U[seen_U].sum())
+            return spent
 
-        each = zip(self.names, self.counts, self.seen, strict=True)
-        stages = [{"stage": name, **counted(*of)} for name, *of in each]
-        total = counted(self.counts.sum(dim=0), self.seen.any(dim=0))
-        planned = sum(self.data.steps_per_epoch())
-        ledger = {"planned_steps": planned, "total": total, "stages": stages}
+        stages = []
+        for name, counts, seen_U in zip(self.names, self.counts, self.seen, strict=True):
+            stages.append({"stage": name, **budget(counts, seen_U)})
+
+        ledger = {
+            "planned_steps": sum(self.data.steps_per_epoch()),
+            "total": budget(self.counts.sum(dim=0), self.seen.any(dim=0)),
+            "stages": stages,
+        }
         write_json(self.folder.ledger, ledger)
 
 
@@ -99,35 +110,51 @@ class Progress(pl.Callback):
     def __init__(self, folder: RunFolder, monitor: str):
         self.folder = folder
         self.shown = [f"validation/{name}" for name in (monitor, *copied_names(monitor))]
-        self._begun = self._written = self._said = time.monotonic()
+        self._epoch_began = self._written = self._printed = time.monotonic()
         self._first: tuple[int, float] | None = None  # step and time when this process began
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         """Write every few seconds, and print twice a minute."""
-        now = time.monotonic()
-        self._first = self._first or (trainer.global_step, now)
+        now, step = time.monotonic(), trainer.global_step
+        if self._first is None:
+            self._first = step, now
         if not trainer.is_global_zero or now - self._written < BEAT:
             return
-        self._written, done, of = now, trainer.global_step, pl_module.total_steps()
-        self.folder.try_update(steps={"done": done, "of": of})
-        if trainer.progress_bar_callback is None and now - self._said >= _LINE and done < of:
-            self._said, (first, begun) = now, self._first
-            left = (of - done) * (now - begun) / max(1, done - first)
-            print(f"{_epoch(trainer)}  step {done}/{of}, about {duration(left)} left", flush=True)
+
+        self._written = now
+        total = pl_module.total_steps()
+        self.folder.try_update(steps={"done": step, "of": total})
+        is_due = now - self._printed >= _LINE and step < total
+
+        if is_due and trainer.progress_bar_callback is None:
+            self._printed = now
+            first_step, began = self._first
+            seconds_per_step = (now - began) / max(1, step - first_step)
+            left = duration((total - step) * seconds_per_step)
+            print(f"{_epoch(trainer)}  step {step}/{total}, about {left} left", flush=True)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: Any) -> None:
         """Print epoch, losses, score, seconds."""
         loss = pl_module.epoch_loss()  # by all processes
-        begun, self._begun = self._begun, time.monotonic()
+        now = time.monotonic()
+        seconds = now - self._epoch_began
+        self._epoch_began = now
         if not trainer.is_global_zero:
             return
-        known = trainer.callback_metrics
-        shown = {"train loss": loss, "validation loss": known.get("validation/loss")}
-        shown |= {name.replace("/", " "): known.get(name) for name in self.shown}
-        values = [f"{name} {float(each):.3f}" for name, each in shown.items() if each is not None]
-        print("  ".join([_epoch(trainer), *values, f"{self._begun - begun:.0f} s"]), flush=True)
+
+        logged = trainer.callback_metrics
+        values = {"train loss": loss, "validation loss": logged.get("validation/loss")}
+        for name in self.shown:
+            values[name.replace("/", " ")] = logged.get(name)
+
+        parts = [_epoch(trainer)]
+        for name, value in values.items():
+            if value is not None:
+                parts.append(f"{name} {float(value):.3f}")
+
+        print("  ".join([*parts, f"{seconds:.0f} s"]), flush=True)
 
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Say where `status.json` counts steps that none is left, however many were planned."""
@@ -179,10 +206,11 @@ class MeanOfEpochs(Kept):
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Start a new mean in a continued run, whose stored mean is of other epochs."""
         assert trainer.max_epochs is not None
-        wanted = max(0, trainer.current_epoch - max(0, trainer.max_epochs - self.epochs))
-        if self.added != wanted:
+        first = max(0, trainer.max_epochs - self.epochs)
+        expected = max(0, trainer.current_epoch - first)
+        if self.added != expected:
             self.added, self.sums = 0, {}
-            if wanted:
+            if expected:
                 say(f"trainer.mean_of={self.epochs}: the mean is of the epochs from here on")
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
@@ -190,10 +218,12 @@ class MeanOfEpochs(Kept):
         assert trainer.max_epochs is not None
         if trainer.current_epoch < trainer.max_epochs - self.epochs:
             return
-        for name, weights in pl_module.named_parameters():
-            if weights.requires_grad:
-                now = weights.detach()
-                self.sums[name] = self.sums[name] + now if self.added else now.clone()
+
+        for name, parameter in pl_module.named_parameters():
+            if parameter.requires_grad:
+                weights = parameter.detach()
+                self.sums[name] = self.sums[name] + weights if self.added else weights.clone()
+
         self.added += 1
 
     def load_into(self, module: pl.LightningModule) -> None:

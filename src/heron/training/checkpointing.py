@@ -92,13 +92,18 @@ class LastCheckpoint(Checkpoint):
         """Train no further epoch after early stopping; find the best checkpoint in this folder."""
         if Path(trainer.ckpt_path or "") == self.folder.last:
             trainer.should_stop = checkpoint["should_stop"]
+
         # By its whole path, as Lightning has it: by another name it would be removed as an old one.
         best = self.folder.best.resolve()
-        for state in checkpoint["callbacks"].values() if best.is_file() else ():
+        if not best.is_file():
+            return
+
+        for state in checkpoint["callbacks"].values():
             if state.get("best_model_path"):  # or Lightning forgets the score with the folder
-                models = {str(best): score for score in state["best_k_models"].values()}
-                state |= {"dirpath": str(best.parent), "best_k_models": models}
-                state |= dict.fromkeys(("best_model_path", "kth_best_model_path"), str(best))
+                state["dirpath"] = str(best.parent)
+                scores = state["best_k_models"].values()
+                state["best_k_models"] = {str(best): score for score in scores}
+                state["best_model_path"] = state["kth_best_model_path"] = str(best)
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Let SIGTERM wait for a checkpoint from now on."""
@@ -131,19 +136,24 @@ class LastCheckpoint(Checkpoint):
         whole_step = (batch_idx + 1) % trainer.accumulate_grad_batches == 0
         if not whole_step or trainer.is_last_batch or trainer.should_stop or validates:
             return
-        ends = self._is_asked_to_end()
-        if ends or self._is_due(trainer.global_step):
+
+        is_asked_to_end = self._is_asked_to_end()
+        if is_asked_to_end or self._is_due(trainer.global_step):
             rows = list(self.history.rows)
             if trainer.global_step % trainer.log_every_n_steps == 0:
                 # Lightning logs this row after `on_train_batch_end`; a resumed run does not.
-                now = {
-                    k: v for k, v in trainer.logged_metrics.items() if not k.startswith(VALIDATION)
-                }
-                now["epoch"] = trainer.current_epoch
-                self.history.log_metrics(now, trainer.global_step - 1)
+                metrics: dict[str, Any] = {}
+                for name, value in trainer.logged_metrics.items():
+                    if not name.startswith(VALIDATION):
+                        metrics[name] = value
+
+                metrics["epoch"] = trainer.current_epoch
+                self.history.log_metrics(metrics, trainer.global_step - 1)
+
             self._save(trainer)
             self.history.rows = rows
-        if ends:
+
+        if is_asked_to_end:
             raise Terminated
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
@@ -155,19 +165,23 @@ class LastCheckpoint(Checkpoint):
         return ranks.sum_over_ranks(torch.tensor(int(self._sigterm.asked))).item() > 0
 
     def _is_due(self, step: int) -> bool:
+        """Tell whether the time or the steps between two checkpoints are over."""
         if self.config.checkpoint_steps is not None:
             return step - self._saved_step >= self.config.checkpoint_steps
         if ranks.ranks() > 1 and step % LOG_EVERY != LOG_EVERY // 2:
             return False  # processes have to communicate: not after every step
-        due = time.monotonic() - self._saved_at >= 60 * self.config.checkpoint_minutes
-        return ranks.from_first(due)
+        seconds = time.monotonic() - self._saved_at
+        return ranks.from_first(seconds >= 60 * self.config.checkpoint_minutes)
 
     def _save(self, trainer: pl.Trainer) -> None:
+        """Save `last.ckpt` and `metrics.csv`; SIGTERM waits meanwhile."""
         if trainer.fast_dev_run and not isinstance(trainer.strategy, FSDPStrategy):
             return  # of a sharded model, predictions need the whole one
+
         self._sigterm.saving = True
         if ranks.is_first():
             self.history.write()
+
         trainer.save_checkpoint(self.folder.last)
         self._sigterm.saving = False
         self._saved_at = time.monotonic()
@@ -201,6 +215,7 @@ def damage(path: Path) -> str | None:
         return "it holds something else than weights and plain values"
     except Exception as error:  # zipfile raises many kinds for what it cannot read
         return str(error) or type(error).__name__
+
     return f"{part} has another checksum" if part else None
 
 
@@ -212,80 +227,117 @@ def resume_from(folder: RunFolder, config: Config) -> Path | None:
     """
     last, best = folder.last, folder.best
     if last.is_file():
-        found = {path: damage(path) for path in (last, best) if path.is_file()}
-        if best not in found and not found[last]:
+        damages = {path: damage(path) for path in (last, best) if path.is_file()}
+        if best not in damages and not damages[last]:
             states = _stored(last)["callbacks"].values()
-            chosen = any(state.get("best_model_path") for state in states)
-            found[best] = "it is missing, though an epoch has been chosen" if chosen else None
-        if not any(found.values()):
+            if any(state.get("best_model_path") for state in states):
+                damages[best] = "it is missing, though an epoch has been chosen"
+
+        if not any(damages.values()):
             return last
-        for path, what in found.items():
-            if what:
-                say(f"{path} is damaged ({what}); starting over", of_result=False)
+
+        for path, reason in damages.items():
+            if reason:
+                say(f"{path} is damaged ({reason}); starting over", of_result=False)
             if path.is_file():
                 os.replace(path, path.with_suffix(".corrupt"))
-    return None if config.ckpt_path is None else _train_on(folder, config)
+
+    return None if config.ckpt_path is None else _continue(folder, config)
 
 
 def _stored(path: Path) -> Any:
     return torch.load(path, map_location="cpu", weights_only=True, mmap=True)
 
 
-def _train_on(folder: RunFolder, config: Config) -> Path:
+def _continue(folder: RunFolder, config: Config) -> Path:
     """Copy the records of the run to continue; returns its checkpoint.
 
     Raises:
         ConfigError: there is none, it is damaged or has only weights, the run had other data or
             another model, or it has no epoch left to train.
     """
-    path, epochs = checkpoint_of(Path(config.ckpt_path or "")), 0
-    if not (why := damage(path)):
-        stored, now = _stored(path), redacted(config.values())
-        known = stored.get("hyper_parameters", {}).get("config")
-        before = read(known).values() if known else now
-        differing = [f"{p}.{k}" for p in _SAME for k in now[p] if before[p][k] != now[p][k]]
-        epochs = stored["loops"]["fit_loop"]["epoch_progress"]["current"]["processed"]
-        if "optimizer_states" not in stored:
-            why = "it has only weights; name the run or its last.ckpt"
+    path = checkpoint_of(Path(config.ckpt_path or ""))
+    epochs, reason = 0, damage(path)
+    if not reason:
+        checkpoint = _stored(path)
+        epochs = checkpoint["loops"]["fit_loop"]["epoch_progress"]["current"]["processed"]
+        differing = _differing(checkpoint, config)
+        if "optimizer_states" not in checkpoint:
+            reason = "it has only weights; name the run or its last.ckpt"
         elif differing:
-            why = f"that run had another {', '.join(differing)}"
+            reason = f"that run had another {', '.join(differing)}"
         elif config.trainer.max_steps is None and config.trainer.max_epochs <= epochs:
-            why = f"that run has trained {epochs} epochs; set trainer.max_epochs above it"
-    if why:
-        raise ConfigError(f"ckpt_path={config.ckpt_path}: {path}: {why}")
+            reason = f"that run has trained {epochs} epochs; set trainer.max_epochs above it"
+
+    if reason:
+        raise ConfigError(f"ckpt_path={config.ckpt_path}: {path}: {reason}")
+
     run = RunFolder(path.parent.parent)
-    wanted = [run.best] if path.name == run.last.name else []  # another may be older than the best
+    records = []
+    if path.name == run.last.name:  # another may be older than the best
+        records.append(run.best)
+
     for epoch in range(epochs + 1):
-        wanted += run.dynamics(0).parent.glob(f"epoch={epoch}[.,]*")
-    for source in filter(Path.is_file, wanted):
-        target = folder.path / source.relative_to(run.path)
-        target.parent.mkdir(exist_ok=True)
-        shutil.copy2(source, target)
+        records += run.dynamics(0).parent.glob(f"epoch={epoch}[.,]*")
+
+    for record in records:
+        if record.is_file():
+            target = folder.path / record.relative_to(run.path)
+            target.parent.mkdir(exist_ok=True)
+            shutil.copy2(record, target)
+
     return path
+
+
+def _differing(checkpoint: Mapping[str, Any], config: Config) -> list[str]:
+    """List the keys of data and model that differ from those that a checkpoint was trained with."""
+    stored = checkpoint.get("hyper_parameters", {}).get("config")
+    if not stored:
+        return []
+
+    before, now = read(stored).values(), redacted(config.values())
+    keys = []
+    for part in _SAME:
+        for key, value in now[part].items():
+            if before[part][key] != value:
+                keys.append(f"{part}.{key}")
+
+    return keys
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
     """Read a checkpoint, tensors and plain values only.
 
     Raises:
-        ConfigError: it is missing or damaged; the run then starts over when asked again.
+        ConfigError: it is missing or damaged; the run then starts over when it is called again.
     """
-    if what := damage(path):
-        raise ConfigError(f"{path} is damaged ({what}); given again, the same command starts over")
+    reason = damage(path)
+    if reason:
+        raise ConfigError(
+            f"{path} is damaged ({reason}); given again, the same command starts over"
+        )
+
     return dict(_stored(path))
 
 
 def load_weights(module: pl.LightningModule, checkpoint: Mapping[str, Any]) -> None:
     """Load the weights of a checkpoint that is read."""
     # It has none for an encoder with stored vectors: those stay as loaded.
-    own = {k: v for k, v in module.state_dict().items() if k.startswith("encoder.")}
-    module.load_state_dict({**own, **checkpoint["state_dict"]})
+    weights = {}
+    for name, tensor in module.state_dict().items():
+        if name.startswith("encoder."):
+            weights[name] = tensor
+    module.load_state_dict(weights | checkpoint["state_dict"])
 
 
 def ended_early(trainer: pl.Trainer) -> dict[str, Any] | None:
     """Return the epochs and the score at which a search ended the training; None if none has."""
     callbacks: list[Any] = trainer.callbacks
-    return next((found for each in callbacks if (found := getattr(each, "pruned", None))), None)
+    for callback in callbacks:
+        pruned = getattr(callback, "pruned", None)
+        if pruned:
+            return pruned
+    return None
 
 
 class History(Logger):
@@ -322,11 +374,14 @@ class History(Logger):
 
     def write(self) -> None:
         """Write all rows; columns in order of appearance, empty where a row has no value."""
-        leading = ("epoch", "step")
-        names = dict.fromkeys((*leading, *(key for row in self.rows for key in row)))
-        columns = [name for name in names if any(name in row for row in self.rows)]
+        counts = ("epoch", "step")
+        names = dict.fromkeys(name for row in self.rows for name in row)
+        columns = [name for name in counts if name in names]
+        columns += [name for name in names if name not in counts]
+
         with atomic_open(self.path) as file:
             writer = csv.DictWriter(file, columns, lineterminator="\n")
             writer.writeheader()
             for row in self.rows:
-                writer.writerow({k: int(v) if k in leading else v for k, v in row.items()})
+                cells = {name: int(v) if name in counts else v for name, v in row.items()}
+                writer.writerow(cells)

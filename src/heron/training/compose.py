@@ -38,7 +38,7 @@ class Composition:
 
     @classmethod
     def of(cls, whole: DictConfig) -> Composition:
-        """Take the last composition, if it is that of this configuration."""
+        """Return the composition of Hydra's configuration: the last one if it is of the same."""
         last = cls._last
         return last if last is not None and last.whole is whole else cls(whole)
 
@@ -62,10 +62,12 @@ class Composition:
         """Check the configuration and give it its types."""
         config = copy.deepcopy(self._resolved)
         if self.whole.hydra.job.chdir:  # a job's folders are the command's
-            cwd = self.whole.hydra.runtime.cwd
-            for name, value in vars(config.paths).items():
-                setattr(config.paths, name, str(Path(cwd, value)))
-            config.ckpt_path = config.ckpt_path and str(Path(cwd, config.ckpt_path))
+            working_folder = self.whole.hydra.runtime.cwd
+            for name, path in vars(config.paths).items():
+                setattr(config.paths, name, str(Path(working_folder, path)))
+            if config.ckpt_path:
+                config.ckpt_path = str(Path(working_folder, config.ckpt_path))
+
         return config
 
     @cached_property
@@ -76,28 +78,40 @@ class Composition:
         config.experiment = self.experiment
         config.run.sweep = self._sweep()
         _check_length(config, self.overrides)
+
         if folders:
             # A job may run in another process, which does not know these folders.
-            named = {*config.also_test, *(stage.data for stage in config.read_stages())}
-            added = data_sets(folders).items() - data_sets().items()
-            config.others |= {name: read_config(path) for name, path in added if name in named}
+            used = {*config.also_test, *(stage.data for stage in config.read_stages())}
+            for name, path in data_sets(folders).items() - data_sets().items():
+                if name in used:
+                    config.others[name] = read_config(path)
+
         return config
 
     def _folders(self) -> list[Path]:
         """List the folders that the command line adds to Hydra's search path."""
-        sources, known = self.whole.hydra.runtime.config_sources, conf_dirs()
-        found = [Path(each.path) for each in sources if each.schema == "file"]
-        return [folder for folder in found if folder not in known]
+        known = conf_dirs()
+        folders = []
+        for source in self.whole.hydra.runtime.config_sources:
+            folder = Path(source.path)
+            if source.schema == "file" and folder not in known:
+                folders.append(folder)
+        return folders
 
     def _sweep(self) -> str:
+        """Name the sweep's folder under `paths.runs`."""
         run, hydra = self.whole.run, self.whole.hydra
+        if run.sweep is not None:
+            return str(run.sweep)
+
         base = base_name(self.experiment, self.whole.data.name, self.whole.task.name)
         # It is unknown which overrides another package's sweeper varies.
-        unknown = hydra.mode == RunMode.MULTIRUN and "swept" not in hydra.sweeper
-        if run.sweep is not None or run.job or unknown:  # a named job stays in the plain folder
-            return base if run.sweep is None else str(run.sweep)
-        fixed = not_swept(self.overrides)
-        return sweep_name(base, [word for word in fixed if key_of(word) not in self.swept])
+        is_unknown = hydra.mode == RunMode.MULTIRUN and "swept" not in hydra.sweeper
+        if run.job or is_unknown:  # a named job stays in the plain folder
+            return base
+
+        fixed = [word for word in not_swept(self.overrides) if key_of(word) not in self.swept]
+        return sweep_name(base, fixed)
 
     def sweep_path(self) -> Path:
         """Name the sweep's folder."""
@@ -110,11 +124,12 @@ class Composition:
 
     def place(self) -> Path:
         """Name the folder of a sweep's job, as `hydra.sweep` says."""
-        sweep = self.whole.hydra.sweep
-        with open_dict(self.whole.hydra):  # Hydra need not ask again
-            sweep.dir, sweep.subdir = str(sweep.dir), str(sweep.subdir)
-        place = Path(os.path.normpath(Path(sweep.dir, sweep.subdir)))
-        return place.absolute() if self.whole.hydra.job.chdir else place
+        hydra = self.whole.hydra
+        with open_dict(hydra):  # Hydra need not ask again
+            hydra.sweep.dir = str(hydra.sweep.dir)
+            hydra.sweep.subdir = str(hydra.sweep.subdir)
+        folder = Path(os.path.normpath(Path(hydra.sweep.dir, hydra.sweep.subdir)))
+        return folder.absolute() if hydra.job.chdir else folder
 
 
 def compose(overrides: Sequence[str]) -> Config:
@@ -128,6 +143,7 @@ def compose(overrides: Sequence[str]) -> Config:
             raise ConfigError(
                 f"{' '.join(overrides)}: this is not one run; leave out -m, --cfg, lists of values"
             )
+
     return Composition(whole).resolved()
 
 
@@ -145,9 +161,10 @@ def opened(arguments: Sequence[str]) -> Iterator[tuple[Hydra, DictConfig | None]
 
 
 def _check_length(config: Config, overrides: Sequence[str]) -> None:
-    """Say that typed epochs have no effect where steps decide."""
-    typed, steps = set(map(key_of, overrides)), config.trainer.max_steps
-    if steps is not None and "trainer.max_epochs" in typed and "trainer.max_steps" not in typed:
+    """Say that overridden epochs have no effect where steps decide."""
+    steps = config.trainer.max_steps
+    keys = [key_of(word) for word in overrides]
+    if steps is not None and "trainer.max_epochs" in keys and "trainer.max_steps" not in keys:
         say(f"trainer.max_epochs has no effect beside trainer.max_steps={steps}; set it to null")
 
 
@@ -158,8 +175,8 @@ def _changed_data(name: str, changes: Any) -> Any:
 
 _schema = OmegaConf.structured(Config)
 # `resolve` says which further keys they may have.
-for _part in (_schema, _schema.trainer, _schema.task, _schema.baseline):
-    OmegaConf.set_struct(_part, False)
+for _open in (_schema, _schema.trainer, _schema.task, _schema.baseline):
+    OmegaConf.set_struct(_open, False)
 ConfigStore.instance().store(name="schema", node=_schema)
 OmegaConf.register_new_resolver("heron.data", _changed_data, replace=True)
 OmegaConf.register_new_resolver("heron.cache", lambda: str(default_cache_dir()), replace=True)

@@ -29,8 +29,13 @@ RunJob = Callable[[Config, RunFolder, list[str]], Any]
 def first_run(config: Config, run_job: RunJob, overrides: Sequence[str] = ()) -> RunFolder | None:
     """Find the run whose dynamics a curriculum learns from, training it where it is not done.
 
-    `overrides`, what the user typed for this run, are in its name as well. None for a curriculum
-    that needs no such run.
+    Args:
+        config: of the run with the curriculum.
+        run_job: trains a run.
+        overrides: what the user typed for this run; they are in the first run's name as well.
+
+    Returns:
+        Its folder; None for a curriculum that needs no such run.
 
     Raises:
         ConfigError: `curriculum.embeddings=trained` with a folder of dynamics that is no run.
@@ -38,20 +43,25 @@ def first_run(config: Config, run_job: RunJob, overrides: Sequence[str] = ()) ->
     settings = config.curriculum
     if settings.name == "none" or not (needs_dynamics(settings) or compares_trained(settings)):
         return None
+
     if settings.dynamics is not None:
-        named = Path(settings.dynamics)
-        return open_run(named) if compares_trained(settings) else RunFolder(named)
+        path = Path(settings.dynamics)
+        return open_run(path) if compares_trained(settings) else RunFolder(path)
+
     first = without_curriculum(config)
     changed = {"curriculum": "none", **settings.changes}
-    # Not the experiment either: others' curricula learn from the same run.
-    replaced = (*changed, "experiment")
-    kept = [word for word in overrides if not any(is_under(key_of(word), key) for key in replaced)]
-    words = [*(f"{key}={value}" for key, value in changed.items()), *kept]
+    words = [f"{key}={value}" for key, value in changed.items()]
+    for word in overrides:
+        # Not the experiment either: others' curricula learn from the same run.
+        if not any(is_under(key_of(word), key) for key in (*changed, "experiment")):
+            words.append(word)
+
     folder = RunFolder(run_path(first, words))
     folder.path.mkdir(parents=True, exist_ok=True)
     state = "done before" if folder.state() == "done" else "trained first, without curriculum"
-    print(f"heron train: {config.curriculum.name} learns from {folder.path} ({state})", flush=True)
+    print(f"heron train: {settings.name} learns from {folder.path} ({state})", flush=True)
     run_job(first, folder, words)
+
     return folder
 
 
@@ -69,18 +79,27 @@ def without_curriculum(config: Config) -> Config:
         "run.resume": True,  # run.resume=false does not repeat a run that other curricula use
         "run.export": config.run.export or compares_trained(config.curriculum),
     }
+
     return derive(config, changes | config.curriculum.changes)
 
 
 def build_curriculum(config: Config, data: DataModule, first: RunFolder | None) -> Curriculum:
     """Rank the train split of data without a curriculum and plan the run; `first`: `first_run`."""
-    settings, features, units = config.curriculum, data.features[TRAIN], data.units[TRAIN]
-    known = None
+    settings, units = config.curriculum, data.units[TRAIN]
+    of_examples = None
     if first is not None and needs_dynamics(settings):
-        is_table = first.path.is_file()
-        known = read_statistics(first.path) if is_table else statistics(read_dynamics(first.path))
-    similarity_R = similarities(config, data, first) if settings.difficulty == "sts" else None
-    ranking = rank_units(settings, features, units, config.seed, known, similarity_R)
+        if first.path.is_file():  # a table of statistics
+            of_examples = read_statistics(first.path)
+        else:
+            of_examples = statistics(read_dynamics(first.path))
+
+    similarity_R = None
+    if settings.difficulty == "sts":
+        similarity_R = similarities(config, data, first)
+
+    features = data.features[TRAIN]
+    ranking = rank_units(settings, features, units, config.seed, of_examples, similarity_R)
+
     stratified = settings.sampling == "stratified"
     pool = Pool(units, data.unit_labels(TRAIN), config.data.label_order, data.batching, stratified)
     accumulate, batches = config.trainer.accumulate_grad_batches, data.batches_per_epoch()
@@ -93,16 +112,18 @@ def similarities(config: Config, data: DataModule, first: RunFolder | None) -> n
     Both are encoded separately; a text's vector is the mean of its states. Under
     `curriculum.embeddings=trained` the encoder is that of `first_run`.
     """
-    encoder = config.encoder
     if first is not None and compares_trained(config.curriculum):
         first.require_model()
-        encoder = trained_encoder(encoder, first.model)
+        encoder = trained_encoder(config.encoder, first.model)
+        config = dataclasses.replace(config, encoder=encoder)
+
     rows = {guid: row for row, guid in enumerate(data.features[TRAIN].guids)}
     examples = [example for example in data.examples[TRAIN] if example.guid in rows]
-    config = dataclasses.replace(config, encoder=encoder)
     guids, vectors_RP = pool_texts(config, APART, {TRAIN: examples}, data.tokenizer)
+    order = [rows[guid] for guid in guids[TRAIN]]
     similarity_R = np.empty(len(rows))
-    similarity_R[[rows[guid] for guid in guids[TRAIN]]] = cosine(vectors_RP[TRAIN])
+    similarity_R[order] = cosine(vectors_RP[TRAIN])
+
     return similarity_R
 
 
@@ -119,11 +140,16 @@ class Restart(pl.Callback):
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
     ) -> None:
         """Clear the state at the first batch of every stage but the first."""
-        assert self.data.curriculum is not None
-        epoch, stages_of = trainer.current_epoch, self.data.curriculum.stages_of
-        stage = before = stages_of(epoch)[batch_idx]
-        if batch_idx or epoch:
-            before = stages_of(epoch)[batch_idx - 1] if batch_idx else stages_of(epoch - 1)[-1]
+        curriculum, epoch = self.data.curriculum, trainer.current_epoch
+        assert curriculum is not None
+        stage = curriculum.stages_of(epoch)[batch_idx]
+        if batch_idx:
+            before = curriculum.stages_of(epoch)[batch_idx - 1]
+        elif epoch:
+            before = curriculum.stages_of(epoch - 1)[-1]
+        else:
+            return
+
         if stage != before:
             for optimizer in trainer.optimizers:
                 optimizer.state.clear()

@@ -66,6 +66,7 @@ def export(
             _save_model(folder, encoder, known or in_task(head, encoder, tokenizer, config))
             _add_older_names(folder / "config.json")
             save_tokenizer(tokenizer, folder)
+
         save_file({k: v.contiguous() for k, v in head.state_dict().items()}, folder / HEAD)
         seal(folder)
 
@@ -74,15 +75,21 @@ def _save_model(folder: Path, encoder: Encoder, known: HeadWeights | None) -> No
     """Write the encoder, with the head where there is a class for both."""
     if known is None:
         _name_classes(encoder.model.config, [])
-        return encoder.model.save_pretrained(folder)
+        encoder.model.save_pretrained(folder)
+        return
+
     settings = copy.deepcopy(encoder.model.config)
     _name_classes(settings, known.labels)
     settings.update(known.settings)
     settings._attn_implementation = "eager"  # nothing is computed with it
     with torch.device("meta"):
         whole = known.auto.from_config(settings, dtype=encoder.model.dtype)
-    inner = {f"{whole.base_model_prefix}.{k}": v for k, v in encoder.model.state_dict().items()}
-    whole.save_pretrained(folder, state_dict={**inner, **known.layers})
+
+    weights = {}
+    for name, tensor in encoder.model.state_dict().items():
+        weights[f"{whole.base_model_prefix}.{name}"] = tensor
+
+    whole.save_pretrained(folder, state_dict=weights | known.layers)
 
 
 def _name_classes(settings: Any, labels: Sequence[str]) -> None:
@@ -93,8 +100,7 @@ def _name_classes(settings: Any, labels: Sequence[str]) -> None:
 def _add_older_names(path: Path) -> None:
     """Add transformers 4's names of rotary positions, without which 4 reads its defaults."""
     settings = read_json(path)
-    parts = [settings, *(settings.get(name, {}) for name in ("encoder", "decoder"))]
-    for part in parts:
+    for part in (settings, settings.get("encoder", {}), settings.get("decoder", {})):
         rotary = part.get("rope_parameters") or {}
         if "rope_theta" in rotary:
             part["rope_theta"] = rotary["rope_theta"]
@@ -105,6 +111,7 @@ def _add_older_names(path: Path) -> None:
             part["local_rope_theta"] = rotary["sliding_attention"]["rope_theta"]
             layers = [*part["layer_types"], "full_attention"]
             part["global_attn_every_n_layers"] = layers.index("full_attention", 1)
+
     write_json(path, settings)
 
 
@@ -122,11 +129,13 @@ def load_exported(folder: RunFolder, run_code: bool = False) -> tuple[Config, En
     exported = dataclasses.replace(trained_encoder(config.encoder, folder.model), freeze="none")
     config = dataclasses.replace(config, encoder=exported)
     pointer = folder.model / POINTER
+
     if pointer.is_file() and read_record(pointer, Pointer)["files"] != identity(exported):
         raise ConfigError(
             f"{folder.path}: was trained on the frozen encoder {exported.name}, whose files "
             "have changed or are gone; put them back"
         )
+
     encoder = task_of(config).model().encoder(config, None)
     head = new_head(config, encoder)
     load_head(head, folder.model)
@@ -148,6 +157,7 @@ def trained_encoder(config: EncoderConfig, model: Path) -> EncoderConfig:
     name = read_record(pointer, Pointer)["name"] if pointer.is_file() else str(model)
     if name == config.name:
         return config
+
     return dataclasses.replace(config, name=name, revision=None, num_layers=None)
 
 
@@ -166,5 +176,7 @@ def require_whole(model: Path) -> None:
     if damaged is None:
         say(f"{model} has no {SEAL}: its files cannot be checked for damage")
     elif damaged:
-        what = f"{', '.join(damaged)}: damaged, missing or changed since the run wrote it"
-        raise ConfigError(f"{model}: {what}; copy the folder again, or remove {SEAL} to use it")
+        raise ConfigError(
+            f"{model}: {', '.join(damaged)}: damaged, missing or changed since the run wrote it; "
+            f"copy the folder again, or remove {SEAL} to use it"
+        )

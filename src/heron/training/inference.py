@@ -54,48 +54,57 @@ def open_trained(
 
     Heads may differ: of a linear and a biaffine one the scores of each span are averaged.
 
-    `paths` names folders that lie elsewhere than in training, as `{field of PathsConfig: folder}`;
-    `settings` values of keys such as `task.max_answer_tokens`, other than in training. With
-    `run_code`, code that comes with the weights may run, whatever the run itself says.
+    Args:
+        folders: of the runs.
+        paths: folders that lie elsewhere than in training, `{field of PathsConfig: folder}`.
+        settings: values of keys such as `task.max_answer_tokens`, other than in training.
+        run_code: whether code that comes with the weights may run, whatever the run itself says.
 
     Raises:
         ConfigError: a run has left no model, or one that this version of heron cannot open; or the
             runs cannot be averaged, because they do not read their texts alike.
     """
     silence_libraries()
-    folders = [folders] if isinstance(folders, RunFolder) else list(folders)
+    if isinstance(folders, RunFolder):
+        folders = [folders]
+
     runs = [_open(folder, paths or {}, run_code) for folder in folders]
-    first, *rest = runs
-    if rest:
+    trained = runs[0]
+    if len(runs) > 1:
         _check_alike(runs)
-        modules = [run.module for run in runs]
-        if hasattr(modules[0].head, "threshold"):  # each was tuned on its own logits
-            thresholds = torch.stack([module.head.threshold for module in modules])
-            modules[0].head.threshold.copy_(thresholds.mean())
-        first = dataclasses.replace(first, keep=None, members=runs)
-    return first.with_settings(settings or {})
+        head = trained.module.head
+        if hasattr(head, "threshold"):  # each was tuned on its own logits
+            thresholds = torch.stack([run.module.head.threshold for run in runs])
+            head.threshold.copy_(thresholds.mean())
+
+        trained = dataclasses.replace(trained, keep=None, members=runs)
+
+    return trained.with_settings(settings or {})
 
 
 def _open(folder: RunFolder, paths: Mapping[str, str], run_code: bool) -> Trained:
     """Open one run."""
     config = read_stored(folder.config)
-    moved = dataclasses.replace(config.paths, **paths)
+    new_paths = dataclasses.replace(config.paths, **paths)
     if config.baseline.name != "none":
         folder.require_model(BASELINE)
         require_whole(folder.model)
         baseline = BASELINES[config.baseline.name].load(config, folder.model)
-        return Trained(folder, dataclasses.replace(config, paths=moved), baseline)
+        return Trained(folder, dataclasses.replace(config, paths=new_paths), baseline)
+
     folder.require_model()
     config, encoder, head = load_exported(folder, run_code)
     data = dataclasses.replace(config.data, on_cut="drop")
-    config = recorded_precision(dataclasses.replace(config, data=data, paths=moved), folder)
-    added, cache = task_of(config).added_tokens(config), Path(config.paths.cache)
+    config = dataclasses.replace(config, data=data, paths=new_paths)
+    config = recorded_precision(config, folder)
+    added = task_of(config).added_tokens(config)
+
     return Trained(
         folder,
         config,
-        inference_module(config, encoder, head),
-        load_tokenizer(config.encoder, added, (), cache),
-        folder.generated if os.access(folder.path, os.W_OK) else None,
+        system=inference_module(config, encoder, head),
+        tokenizer=load_tokenizer(config.encoder, added, (), Path(config.paths.cache)),
+        keep=folder.generated if os.access(folder.path, os.W_OK) else None,
     )
 
 
@@ -113,7 +122,9 @@ class Trained:
     @cached_property
     def module(self) -> Any:
         """What gives logits: the run's own module, or the mean of the members'."""
-        return Mean([each.system for each in self.members]).eval() if self.members else self.system
+        if not self.members:
+            return self.system
+        return Mean([member.system for member in self.members]).eval()
 
     def predict(self, examples: Sequence[Example], cleanups: Cleanups | None = None) -> Predicted:
         """Predict examples, in their order, and name a problem for each that could not be used.
@@ -141,10 +152,12 @@ class Trained:
         """
         if not settings:
             return self
+
         config, system = derive(self.config, settings), self.system
         if isinstance(system, TaskModule):
             system = inference_module(config, system.encoder, system.head)
-        members = [each.with_settings(settings) for each in self.members]
+
+        members = [member.with_settings(settings) for member in self.members]
         return dataclasses.replace(self, config=config, system=system, members=members)
 
 
@@ -160,22 +173,26 @@ def predict_each(systems: Sequence[Trained], examples: Sequence[Example]) -> lis
     precision; these systems share their logits. Baselines, and systems that write texts, share
     nothing.
     """
-    alike: dict[Any, list[int]] = {}
-    for place, system in enumerate(systems):
-        shares = system.tokenizer is not None and not task_of(system.config).about.writes
-        options = feature_options(system.config), precision(system.config)
-        key = options if shares else place
-        alike.setdefault(key, []).append(place)
-    found: dict[int, Predicted] = {}
-    for places in alike.values():
-        first, *rest = [systems[place] for place in places]
-        if not rest:
-            found[places[0]] = first.predict(examples)
+    groups: dict[Any, list[int]] = {}
+    for number, system in enumerate(systems):
+        key: Any = number
+        if system.tokenizer is not None and not task_of(system.config).about.writes:
+            key = feature_options(system.config), precision(system.config)
+        groups.setdefault(key, []).append(number)
+
+    predicted: dict[int, Predicted] = {}
+    for numbers in groups.values():
+        first = systems[numbers[0]]
+        if len(numbers) == 1:
+            predicted[numbers[0]] = first.predict(examples)
             continue
-        together = WithEachSetting([each.module for each in (first, *rest)]).eval()
-        several, refused = first.predict_with(together, examples)
-        found |= {place: (each, refused) for place, each in zip(places, several, strict=True)}
-    return [found[place] for place in range(len(systems))]
+
+        together = WithEachSetting([systems[number].module for number in numbers]).eval()
+        predictions, refused = first.predict_with(together, examples)
+        for number, of_system in zip(numbers, predictions, strict=True):
+            predicted[number] = of_system, refused
+
+    return [predicted[number] for number in range(len(systems))]
 
 
 def load_checkpoint(path: Path) -> TaskModule:
@@ -184,33 +201,43 @@ def load_checkpoint(path: Path) -> TaskModule:
     A checkpoint has no weights of an encoder whose vectors are stored, and no tokenizer, which some
     encoders mask with: these are read from the run folder that the checkpoint lies in.
     """
-    stored = read_checkpoint(path)
-    known = stored.get("hyper_parameters", {})
-    if known.get("encoder"):
-        config = read(known["config"])
+    checkpoint = read_checkpoint(path)
+    parameters = checkpoint.get("hyper_parameters", {})
+    if parameters.get("encoder"):
+        config = read(parameters["config"])
         with TemporaryDirectory() as folder:
-            untrained_model(known["encoder"]).save_pretrained(folder)
-            exported = dataclasses.replace(config.encoder, name=folder, trust_remote_code=False)
-            exported.revision = exported.num_layers = None
-            there = dataclasses.replace(config, encoder=exported)
-            encoder = task_of(config).model().encoder(there, None)
+            untrained_model(parameters["encoder"]).save_pretrained(folder)
+            exported = dataclasses.replace(
+                config.encoder,
+                name=folder,
+                revision=None,
+                num_layers=None,
+                trust_remote_code=False,
+            )
+            of_export = dataclasses.replace(config, encoder=exported)
+            encoder = task_of(config).model().encoder(of_export, None)
+
         module = inference_module(config, encoder, new_head(config, encoder))
     else:
         module = open_trained(open_run(path.parent.parent)).module
-    load_weights(module, stored)
+
+    load_weights(module, checkpoint)
     return module
 
 
 def _check_alike(runs: Sequence[Trained]) -> None:
     """Check that runs can be averaged; a ConfigError names what differs."""
     first, *rest = runs
-    if not all(isinstance(run.system, TaskModule) and run.system.averages for run in runs):
-        raise ConfigError(
-            f"baselines and runs of task={first.config.task.name} cannot be averaged: name one run"
-        )
+    for run in runs:
+        if not isinstance(run.system, TaskModule) or not run.system.averages:
+            task = first.config.task.name
+            raise ConfigError(f"baselines and runs of task={task} cannot be averaged: name one run")
+
     expected = _reading(first)
     for run in rest:
-        if differing := [key for key, value in _reading(run).items() if value != expected[key]]:
+        reading = _reading(run)
+        differing = [key for key, value in reading.items() if value != expected[key]]
+        if differing:
             raise ConfigError(
                 f"{run.folder.path} and {first.folder.path} differ in {', '.join(differing)}: the "
                 "logits of runs can be averaged where they read texts alike"
@@ -240,9 +267,11 @@ def changed_data(trained: Trained, words: Sequence[str]) -> DataConfig:
     Raises:
         ConfigError: see `heron.data.overrides.override`; other classes.
     """
-    known, data = trained.config.data, override(trained.config.data, words)
-    if (data.label_order, data.task) != (known.label_order, known.task):
+    own = trained.config.data
+    data = override(own, words)
+    if data.label_order != own.label_order or data.task != own.task:
         raise ConfigError("data.label_order and data.task of a trained run cannot be changed")
+
     return data
 
 
@@ -266,14 +295,19 @@ def require_unseen(
     Raises:
         ConfigError: names a member that was, and the number of rows.
     """
-    whole = attrgetter("guid", "text", "text_pair")
-    asked = set(map(whole, examples))
-    for run in trained.members if split != TRAIN else ():
+    if split == TRAIN:
+        return
+
+    row_of = attrgetter("guid", "text", "text_pair")
+    scored = {row_of(example) for example in examples}
+    for run in trained.members:
         if run.config.data == trained.config.data:
             continue
-        if common := len(asked.intersection(map(whole, read_splits(run, words).get(TRAIN, ())))):
+        train = read_splits(run, words).get(TRAIN, ())
+        common = len(scored.intersection(map(row_of, train)))
+        if common:
             raise ConfigError(
                 f"these runs cannot be averaged: {run.folder.path} was trained on {common} of the "
-                f"{len(asked)} {split} rows of {trained.folder.path}. Name runs with the same "
+                f"{len(scored)} {split} rows of {trained.folder.path}. Name runs with the same "
                 "data.validation, data.holdout and data.files"
             )

@@ -12,6 +12,7 @@ import pytorch_lightning as pl
 from pytorch_lightning.strategies import FSDPStrategy
 
 from heron.base import ranks
+from heron.base.errors import first_few
 from heron.base.files import seal, write_json
 from heron.base.libraries import own_threads, silence_libraries
 from heron.base.run_files import Scores
@@ -33,6 +34,7 @@ from heron.tasks.base import Baseline, TaskModule
 from heron.tasks.config import Config
 from heron.tasks.predictions import Predictions
 from heron.tasks.task import task_of, text_scores
+from heron.training.callbacks import MeanOfEpochs
 from heron.training.checkpointing import History, ended_early, load_weights, read_checkpoint
 from heron.training.exported import export
 from heron.training.run import Run
@@ -76,6 +78,7 @@ def run_job(
     with own_threads(config.trainer.threads), run.claimed(wait):
         if not run.begin():
             return run.read_scores()
+
         with run.running():
             texts = text_scores(config.task.name)
             if texts and ranks.is_first():  # such as BERTScore's encoder
@@ -84,7 +87,9 @@ def run_job(
             scores = _train_and_score(config, folder, overrides)
             if texts:
                 texts.sign(config, folder, scores or {})
+
         run.end(scores)
+
     return scores or {}
 
 
@@ -96,30 +101,36 @@ def train(run: Run) -> Scores:
 
 
 def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores | None:
-    """Do the work; None if a search has ended the training early."""
+    """Train, predict and score; None if a search has ended the training early."""
     if config.stages:
         from heron.training.stages import run_stages
 
         return run_stages(with_precision(config, folder), folder, run_job)
+
     say_findings(config, folder)
     if config.baseline.name != "none":
         return train_baseline(config, folder)
+
     first = None
     if config.curriculum.name != "none":
         from heron.training.curriculum import first_run
 
         first = first_run(config, partial(run_job, wait=True), overrides)
+
     config = with_precision(config, folder)
     with ranks.first_alone():  # the others then find the caches filled
         pl.seed_everything(config.seed, workers=True, verbose=False)
         data = DataModule(config)
         module = build_module(config, data, first)
+
     if ranks.is_first():
         described = describe(data.examples, data.dropped, data.features)
-        folder.update_status(data={**described, **describe_training(data)})
+        folder.update_status(data=described | describe_training(data))
+
     trainer = fit(config, folder, module, data)
     if ended_early(trainer) is not None:
         return None
+
     return leave_outcome(config, folder, trainer, module, data)
 
 
@@ -128,20 +139,26 @@ def _choose_weights(
 ) -> tuple[pl.Trainer, TaskModule]:
     """Load the weights that `trainer.select` names; returns what to predict with."""
     callbacks: list[Any] = trainer.callbacks
-    is_chosen = any(getattr(each, "best_model_path", "") for each in callbacks)
     if isinstance(trainer.strategy, FSDPStrategy):  # each process has a part of the model
         module = build_module(config, data)
         load_weights(module, read_checkpoint(folder.last))
-        limits = {name: each for name, each in vars(trainer).items() if name.startswith("limit_")}
-        trainer = prediction_trainer(config, folder.path)
-        vars(trainer).update(limits)
-    if config.trainer.select == "best" and not is_chosen:
-        if not trainer.fast_dev_run:
-            say("no validation has chosen an epoch: the weights after the last one count")
-    elif config.trainer.select == "best":
+        whole = prediction_trainer(config, folder.path)
+        for name, value in vars(trainer).items():
+            if name.startswith("limit_"):
+                setattr(whole, name, value)
+
+        trainer = whole
+
+    select = config.trainer.select
+    is_chosen = any(getattr(callback, "best_model_path", "") for callback in callbacks)
+    if select == "best" and is_chosen:
         load_weights(module, read_checkpoint(folder.best))
-    elif config.trainer.select == "mean":
-        next(each for each in callbacks if hasattr(each, "load_into")).load_into(module)
+    elif select == "best" and not trainer.fast_dev_run:
+        say("no validation has chosen an epoch: the weights after the last one count")
+    elif select == "mean":
+        mean = next(callback for callback in callbacks if isinstance(callback, MeanOfEpochs))
+        mean.load_into(module)
+
     return trainer, module
 
 
@@ -149,26 +166,32 @@ def leave_outcome(
     config: Config, folder: RunFolder, trainer: pl.Trainer, module: TaskModule, data: DataModule
 ) -> Scores:
     """Predict and score every split but train, and export the model; returns `scores.json`."""
-    histories = (each for each in trainer.loggers if isinstance(each, History))
-    losses = [loss for each in histories for loss in each.values(f"{VALIDATION}/{LOSS}")]
+    losses = []
+    for logger in trainer.loggers:
+        if isinstance(logger, History):
+            losses += logger.values(f"{VALIDATION}/{LOSS}")
+
     trainer, module = _choose_weights(config, folder, trainer, module, data)
     scores: Scores = {}
-    of_all = trainer.limit_predict_batches
-    for split in data.features:
+    all_batches = trainer.limit_predict_batches
+    for split, features in data.features.items():
         limit = trainer.limit_val_batches if split == VALIDATION else trainer.limit_test_batches
-        trainer.limit_predict_batches = of_all if str(limit) == "1.0" else limit  # 1 is one batch
-        if split != TRAIN and limit:
-            predictions = predict_split(trainer, module, data, split, folder.generated)
-            if split == VALIDATION:
-                predictions = module.tune(predictions)
-            if ranks.is_first():
-                refused = len(data.features[split].refused)
-                scores[split] = score(config, folder, split, predictions, refused)
-                for doubt in predictions.doubts(scores[split]):
-                    say(f"{split}: {doubt}")
+        if split == TRAIN or not limit:
+            continue
+        # 1.0 is all batches, 1 is one batch.
+        trainer.limit_predict_batches = all_batches if str(limit) == "1.0" else limit
+        predictions = predict_split(trainer, module, data, split, folder.generated)
+        if split == VALIDATION:
+            predictions = module.tune(predictions)
+        if ranks.is_first():
+            scores[split] = score(config, folder, split, predictions, len(features.refused))
+            for doubt in predictions.doubts(scores[split]):
+                say(f"{split}: {doubt}")
+
     if list(data.features) == [TRAIN]:  # no other split tells whether training diverged
         trainer.limit_predict_batches = 1
         predict_split(trainer, module, data, TRAIN)
+
     if ranks.is_first():
         select = config.trainer.select
         if config.trainer.monitor == LOSS and VALIDATION in scores and losses and select != "mean":
@@ -176,6 +199,7 @@ def leave_outcome(
         write_json(folder.scores, scores)
         if config.run.export:
             _export(config, folder, module, data)
+
     return ranks.from_first(scores)
 
 
@@ -186,11 +210,14 @@ def score(
     columns = predictions.columns(config)
     write_table(folder.predictions(split), columns)
     scores = predictions.scores(of_split(config, split))
+
     by_group = config.task.bootstrap and config.task.resample == "group"
-    if by_group and len(set(predictions.groups)) == 1 < len(predictions.guids):
+    if by_group and len(set(predictions.groups)) == 1 and len(predictions.guids) > 1:
         say(f"{split}: no intervals: all rows are of one document; see task.resample=row")
+
     scores |= further_scores(config.task.metrics, columns, config.task.name)
-    return {**scores, "refused": refused}
+    scores["refused"] = refused
+    return scores
 
 
 def train_baseline(config: Config, folder: RunFolder) -> Scores:
@@ -200,40 +227,54 @@ def train_baseline(config: Config, folder: RunFolder) -> Scores:
     over; word vectors and features, which take time, are in the cache.
     """
     loaded = load_run_data(config)
-    folder.update_status(data=describe(loaded.examples, loaded.dropped))
+    examples = loaded.examples
+    folder.update_status(data=describe(examples, loaded.dropped))
     entry = BASELINES[config.baseline.name]
-    baseline: Baseline = entry.fit(config, loaded.examples.get(TRAIN, []))
+    baseline: Baseline = entry.fit(config, examples.get(TRAIN, []))
     for warning in baseline.notes.get("warnings", ()):
         say(warning)
-    scores = {
-        split: score(config, folder, split, baseline.predict(loaded.examples[split], config))
-        for split in entry.splits(config, list(loaded.examples))
-    }
+
+    scores = {}
+    for split in entry.splits(config, list(examples)):
+        predictions = baseline.predict(examples[split], config)
+        scores[split] = score(config, folder, split, predictions)
+
     for name, columns in entry.tables(baseline).items():
         write_table(folder.path / name, columns)
+
     write_json(folder.scores, scores)
+
     if config.run.export:
         baseline.save(folder.model)
         write_json(folder.model / BASELINE, {"baseline": config.baseline.name})  # all is written
         seal(folder.model)
+
     versions = {name: metadata.version(name) for name in ("scikit-learn", "gensim")}
     folder.update_status(baseline={**baseline.notes, "versions": versions})
     return scores
 
 
 def _export(config: Config, folder: RunFolder, module: TaskModule, data: DataModule) -> None:
+    """Write `model/`."""
     encoder: Encoder | None = module.encoder
     if data.vectors:  # the frozen encoder is not in memory
-        known = config.encoder.name != "scratch" and len(data.tokenizer) == data.known_tokens
+        is_pretrained = config.encoder.name != "scratch"
+        has_new_tokens = len(data.tokenizer) != data.known_tokens
+        encoder = None
         # Weights that the seed has drawn cannot be downloaded again: they are exported.
-        encoder = None if known else build_encoder(config, data.tokenizer)
+        if has_new_tokens or not is_pretrained:
+            encoder = build_encoder(config, data.tokenizer)
+
     export(folder.model, encoder, module.head, data.tokenizer, config)
 
 
 def say_findings(config: Config, folder: RunFolder) -> None:
     """Print the known faults of the data, from an audit or the data set's own page."""
+    if not ranks.is_first():
+        return
+
     cache = Path(config.paths.cache)
-    if ranks.is_first() and (config.data.findings or any((cache / "audit").glob("*.json"))):
+    if config.data.findings or any((cache / "audit").glob("*.json")):
         from heron.data.findings import known_problems  # start-up time
 
         sources = folder.read_status()["sources"]
@@ -255,35 +296,69 @@ def describe(
         counted), `dropped`, `shared`: how many examples two splits have in common, and `repairs`
         of answers, where there are any.
     """
-    splits = {split: {"rows": len(rows)} for split, rows in examples.items()}
-    for split, found in (features or {}).items():
-        rows, cut, left_out = len(found), int(found.truncated_R.sum()), found.refused
-        sizes = {"sequences": len(found.lengths_S), "refused": len(left_out), "truncated": cut}
-        counted = {name: number for name, (number, _) in found.counts.items()}
-        splits[split] = {"rows": rows, **sizes, **counted}
-        if cut:
-            say(f"{split}: {cut} of {rows} texts ({cut / rows:.0%}) are cut at max_length")
-        if left_out:
-            named = ", ".join(each.where for each in left_out[:3]) + ", ..." * (len(left_out) > 3)
-            say(f"{split}: left out {len(left_out)} that max_length does not hold: {named}")
-        for number, warning in found.counts.values():
-            if number and warning:
-                say(f"{split}: {number} {warning}")
-    repairs = {s: counts for s, each in examples.items() if (counts := count_repairs(each))}
-    for what, by_split in (("answers", repairs), ("left out", dropped)):
-        for split, reasons in by_split.items():
-            say(f"{split}: {what} {', '.join(f'{n} {why}' for why, n in reasons.items())}")
-    keys = {split: {text_key(each) for each in rows} for split, rows in examples.items()}
-    shared = {
-        f"{later} and {earlier}": len(keys[earlier] & keys[later])
-        for earlier, later in combinations(keys, 2)
+    splits: dict[str, dict[str, int]] = {}
+    for split, rows in examples.items():
+        splits[split] = {"rows": len(rows)}
+
+    for split, tokenized in (features or {}).items():
+        splits[split] = _describe_features(split, tokenized)
+
+    repairs = {}
+    for split, rows in examples.items():
+        counts = count_repairs(rows)
+        if counts:
+            repairs[split] = counts
+            say(f"{split}: answers {_listed(counts)}")
+
+    for split, reasons in dropped.items():
+        say(f"{split}: left out {_listed(reasons)}")
+
+    keys = {split: {text_key(row) for row in rows} for split, rows in examples.items()}
+    shared = {}
+    for earlier, later in combinations(keys, 2):
+        both = f"{later} and {earlier}"
+        shared[both] = len(keys[earlier] & keys[later])
+        if shared[both]:
+            say(f"{shared[both]} examples are in both {both}")
+
+    described: dict[str, Any] = {
+        "splits": splits,
+        "shared": shared,
+        "dropped": {split: dict(reasons) for split, reasons in dropped.items()},
     }
-    for both, number in shared.items():
-        if number:
-            say(f"{number} examples are in both {both}")
-    left = {split: dict(reasons) for split, reasons in dropped.items()}
-    described: dict[str, Any] = {"splits": splits, "shared": shared, "dropped": left}
-    return {**described, "repairs": repairs} if repairs else described
+    if repairs:
+        described["repairs"] = repairs
+
+    return described
+
+
+def _describe_features(split: str, features: Features) -> dict[str, int]:
+    """Count a split's rows and sequences, and print what was cut and left out."""
+    rows, cut = len(features), int(features.truncated_R.sum())
+    refused = [problem.where for problem in features.refused]
+    sizes = {
+        "rows": rows,
+        "sequences": len(features.lengths_S),
+        "refused": len(refused),
+        "truncated": cut,
+    }
+    if cut:
+        say(f"{split}: {cut} of {rows} texts ({cut / rows:.0%}) are cut at max_length")
+
+    if refused:
+        named = first_few(refused)
+        say(f"{split}: left out {len(refused)} that max_length does not hold: {named}")
+
+    for name, (number, warning) in features.counts.items():
+        sizes[name] = number
+        if number and warning:
+            say(f"{split}: {number} {warning}")
+
+    return sizes
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in counts.items())
 
 
 def describe_training(data: DataModule) -> dict[str, Any]:
@@ -295,21 +370,24 @@ def describe_training(data: DataModule) -> dict[str, Any]:
         padded tokens a batch.
     """
     config, batching = data.config, data.batching
-    rows, steps, unknown = len(data.features[TRAIN]), data.steps_per_epoch()[0], _unknown(data)
+    encoder = config.encoder.name
+    unknown = _unknown(data)
     if unknown >= _MOST_UNKNOWN:
         say(
             f"train: {unknown:.0%} of the tokens are {data.tokenizer.unk_token}: the "
-            f"tokenizer of encoder.name={config.encoder.name} does not know this script; set "
+            f"tokenizer of encoder.name={encoder} does not know this script; set "
             "encoder= to one of the data's language"
         )
+
     unused = unused_share(data.tokenizer)
     if unused >= _MOST_UNUSED:
         say(
-            f"{unused:.0%} of the vocabulary of encoder.name={config.encoder.name} is never used: "
+            f"{unused:.0%} of the vocabulary of encoder.name={encoder} is never used: "
             "its tokenizer removes capitals and accents. Where the model knows them, set "
             '"do_lower_case": false in its tokenizer_config.json'
         )
-    counts_C = data.label_counts_C
+
+    rows, counts_C = len(data.features[TRAIN]), data.label_counts_C
     if rows < _FEWEST_ROWS:
         say(f"train: {rows} rows are too few to learn from; see data.files.train and data.sample")
     elif task_of(config).has_classes and len(counts_C) > 1 and np.count_nonzero(counts_C) == 1:
@@ -318,15 +396,21 @@ def describe_training(data: DataModule) -> dict[str, Any]:
             f"train: all {rows} rows are of class {label}: nothing can be learnt; see "
             "data.columns.label, data.label_aliases and data.label_order"
         )
+
+    steps, *_ = data.steps_per_epoch()
     by_size = batching.plan == "shuffle"
     if steps <= _FEWEST_STEPS:
-        word = f"size={batching.size}" if by_size else f"tokens={batching.tokens}"
+        size = f"size={batching.size}" if by_size else f"tokens={batching.tokens}"
         say(
-            f"train: {steps} optimizer steps an epoch: lower batching.{word} or "
+            f"train: {steps} optimizer steps an epoch: lower batching.{size} or "
             "trainer.accumulate_grad_batches, or raise trainer.max_epochs"
         )
-    tokens = {} if by_size else {"batch_tokens": batching.tokens}
-    return {"unknown": unknown, "unused": unused, "steps": steps, **tokens}
+
+    described: dict[str, Any] = {"unknown": unknown, "unused": unused, "steps": steps}
+    if not by_size:
+        described["batch_tokens"] = batching.tokens
+
+    return described
 
 
 def _unknown(data: DataModule) -> float:

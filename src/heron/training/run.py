@@ -67,32 +67,37 @@ class Run:
     whole: Any = None  # of a sweep's job: Hydra's configuration, or what composes it
 
     def composed(self) -> "Run":
-        """Compose what of Hydra's a job needs that is run."""
+        """Return the run with Hydra's configuration composed: `whole` may be a function."""
         return replace(self, whole=self.whole()) if callable(self.whole) else self
 
     def check(self, known: dict[str, HeronError | None], read: bool = False) -> None:
         """Check what can be checked before there is a run folder.
 
-        With `read`, the data is read as a run does, not only looked for. Errors found in the data
-        of earlier jobs are in `known`, by its settings; this job's is added.
+        Args:
+            known: errors found in the data of earlier jobs, by its settings; this job's is added.
+            read: whether to read the data as a run does; otherwise its files are only looked for.
 
         Raises:
             ConfigError: `trainer.monitor` is no score, or a data set cannot be used.
             DataError: files that are missing; with `read`, columns and rows that are wrong.
         """
         _check_monitor(self.config)
-        files = [each for each in every_set(self.config).values() if not each.generator]
-        places = Path(self.config.paths.data), Path(self.config.paths.cache)
-        key = fingerprint(list(map(asdict, files)), *map(str, places))
+        data_dir, cache_dir = Path(self.config.paths.data), Path(self.config.paths.cache)
+        sets = [data for data in every_set(self.config).values() if not data.generator]
+        key = fingerprint([asdict(data) for data in sets], str(data_dir), str(cache_dir))
+
         if key not in known:
             known[key] = None
+            check = load_with_report if read else locate
             try:
-                for each in files:
-                    (load_with_report if read else locate)(each, *places)
+                for data in sets:
+                    check(data, data_dir, cache_dir)
             except HeronError as error:
                 known[key] = error
-        if found := known[key]:
-            raise found
+
+        known_error = known[key]
+        if known_error:
+            raise known_error
 
     def is_kept(self) -> bool:
         """Tell whether the run is done and not to be started over; its data may be gone."""
@@ -105,9 +110,11 @@ class Run:
         prunes; for anybody else it was cut.
         """
         state, search = str(status.get("state")), self.config.sweeper
-        prunes = search.trial is not None and search.pruner != "none"
-        own = state == "pruned" and prunes and status.get("pruned_by") == search.study
-        return state if own or state in ("done", "failed") else ""
+        if state == "pruned":
+            prunes = search.trial is not None and search.pruner != "none"
+            return state if prunes and status.get("pruned_by") == search.study else ""
+
+        return state if state in ("done", "failed") else ""
 
     @contextmanager
     def claimed(self, wait: bool = False) -> Iterator[None]:
@@ -124,6 +131,7 @@ class Run:
         if not ranks.is_first():
             yield
             return
+
         try:
             with locked(self.folder.lock, wait=wait):
                 is_new = self.folder.is_new()
@@ -144,35 +152,44 @@ class Run:
         remove_half_written(folder.path.rglob(".*"))
         if not config.run.resume:
             folder.clear()
+
         if folder.last.is_file() and not folder.read_status():
             say(
                 f"{folder.status} is missing or damaged: the run counts as killed and resumes from "
                 f"{folder.last.name}; it is unknown whether its data has changed since"
             )
+
         if folder.config.is_file():
             if folder.config.read_text(encoding="utf-8", errors="replace") == config_text(config):
                 return
             from heron.training.stored import read_own  # not for a new run
 
             config = self._as_before(read_own(folder.config))
+
         folder.write_config(config)
 
     def _as_before(self, before: Config) -> Config:
         """Refuse a configuration unlike the run's; returns the run's, with its precision."""
-        config, precision = self.config, before.trainer.precision
+        config = self.config
         # The run that a curriculum learns from has no experiment's name.
         config.experiment = config.experiment or before.experiment
         if config.trainer.precision == "auto":
-            config = replace(config, trainer=replace(config.trainer, precision=precision))
+            trainer = replace(config.trainer, precision=before.trainer.precision)
+            config = replace(config, trainer=trainer)
+
         # Secrets are not stored; configurations that differ in nothing else are the same run.
-        found, wanted = redacted(identifying(before)), redacted(identifying(config))
-        changed = [key for key in found | wanted if found.get(key) != wanted.get(key)]
-        if changed:
+        stored, wanted = redacted(identifying(before)), redacted(identifying(config))
+        changes = []
+        for key in stored | wanted:
+            if stored.get(key) != wanted.get(key):
+                changes.append(f"{key} was {stored.get(key)}, now {wanted.get(key)}")
+
+        if changes:
             raise ConfigError(
-                f"{self.folder.path} holds a run with another configuration: "
-                + "; ".join(f"{key} was {found.get(key)}, now {wanted.get(key)}" for key in changed)
-                + ". Name another run.job, or set run.resume=false to start it over"
+                f"{self.folder.path} holds a run with another configuration: {'; '.join(changes)}. "
+                "Name another run.job, or set run.resume=false to start it over"
             )
+
         return config
 
     def check_sources(self) -> dict[str, str]:
@@ -189,6 +206,7 @@ class Run:
             if has_result:  # scores outlive the data
                 return {}
             raise
+
         before = status.get("sources", {}) if has_result or self.folder.last.is_file() else {}
         changed = [name for name in sources if before.get(name, sources[name]) != sources[name]]
         if changed:
@@ -196,6 +214,7 @@ class Run:
                 f"{self.folder.path}: changed since this run began: {', '.join(changed)}. "
                 "Name another run.job, or set run.resume=false to start it over"
             )
+
         return sources
 
     def plan(self, retry: str) -> dict[str, Any]:
@@ -210,65 +229,80 @@ class Run:
                 self.check_sources()
                 self.folder.require_outputs()
                 return status
+
             if ended == "failed" and retry != "failed" and not status.get("retry"):
                 return status
+
             if not status:
-                seed, words = self.config.seed, list(self.overrides)
-                self.folder.update_status(state="pending", seed=seed, overrides=words)
+                seed, overrides = self.config.seed, list(self.overrides)
+                self.folder.update_status(state="pending", seed=seed, overrides=overrides)
             elif status.get("state") in ("failed", "pruned"):
                 # Without the old error, a new one can be told from it.
                 self.folder.update_status(state="pending", error=None, traceback=None)
+
         return {}
 
     def begin(self) -> bool:
         """Mark the claimed run as running; False, in all its processes, where it has ended."""
         if not ranks.is_first():
             return ranks.from_first(False)
+
         status, sources = self.folder.read_status(), self.check_sources()
         self._clock = Clock(status.get("seconds", 0.0))
-        if ended := self.ended(status) in ("done", "pruned"):
-            if os.environ.get("WANDB_RUN_ID") and wandb_options(self.config):
-                from heron.training.wandb_logger import record_again
-
-                record_again(self.config, self.folder)
-        else:
-            begun = {"seed": self.config.seed, "overrides": list(self.overrides)}
-            of_before = {"pruned", "pruned_by"} & status.keys()
-            begun |= dict.fromkeys(("error", "traceback", "retry", *of_before))
+        has_ended = self.ended(status) in ("done", "pruned")
+        if not has_ended:
             from heron.base.libraries import provenance  # start-up time: torch
 
+            begun = {"seed": self.config.seed, "overrides": list(self.overrides)}
+            for name in ("error", "traceback", "retry"):  # of an earlier attempt
+                begun[name] = None
+            for name in {"pruned", "pruned_by"} & status.keys():
+                begun[name] = None
             begun |= {"heartbeat": heartbeat(), "sources": sources, **provenance()}
             self.folder.update_status(state="running", **begun)
-        return ranks.from_first(not ended)
+        elif os.environ.get("WANDB_RUN_ID") and wandb_options(self.config):
+            from heron.training.wandb_logger import record_again
+
+            record_again(self.config, self.folder)
+
+        return ranks.from_first(not has_ended)
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """Keep the heartbeat during the work; `status.json` says how it failed, where it does."""
-        first = ranks.is_first()
+        if not ranks.is_first():
+            with interruptible():
+                yield
+            return
+
         of_wandb: Any = nullcontext()
-        warned: Any = kept_by(self.folder.keep_warning) if first else nullcontext()
-        beat = keep_heartbeat(self.folder, self._clock) if first else nullcontext()
-        if first and wandb_options(self.config):
+        if wandb_options(self.config):
             from heron.training.wandb_logger import wandb_run  # start-up time
 
             of_wandb = wandb_run(self.config, self.folder)
+
+        warnings = kept_by(self.folder.keep_warning)
         try:
-            with warned, interruptible(), of_wandb, beat:
+            with warnings, interruptible(), of_wandb, keep_heartbeat(self.folder, self._clock):
                 yield
         except BaseException as error:
-            if first:
-                self.folder.try_update(**failure(error, self._clock.seconds()))
+            self.folder.try_update(**failure(error, self._clock.seconds()))
             raise
 
     def end(self, scores: Scores | None) -> None:
         """Mark the run as ended: done, or early by its search (no scores)."""
         if not ranks.is_first():
             return
-        tried = self.config.trainer.flags.get("fast_dev_run")
-        ended: dict[str, Any] = {"state": "done", "outputs": self.folder.outputs()}
-        if scores is None or tried:  # a run of a few batches is not taken for a finished one
-            by = "trainer.fast_dev_run" if tried else str(self.config.sweeper.study)
-            ended = {"state": "pruned", "pruned_by": by}
+
+        # A run of a few batches is not taken for a finished one.
+        ended: dict[str, Any] = {"state": "pruned"}
+        if self.config.trainer.flags.get("fast_dev_run"):
+            ended["pruned_by"] = "trainer.fast_dev_run"
+        elif scores is None:
+            ended["pruned_by"] = str(self.config.sweeper.study)
+        else:
+            ended = {"state": "done", "outputs": self.folder.outputs()}
+
         self.folder.update_status(**ended, seconds=self._clock.seconds(), peak_rss_mb=peak_rss_mb())
 
     def read_scores(self) -> Scores:
@@ -281,6 +315,7 @@ class Run:
             return {}
         if ranks.is_first():
             self.folder.require_outputs()
+
         return self.folder.read_scores()
 
     def score(self) -> float | None:
@@ -292,8 +327,10 @@ class Run:
     ) -> int:
         """Train in this process; print the error that ends it, and return the job's exit code.
 
-        In a sweep, the error is also written to `status.json`, and a busy run is no error. Ctrl+C
-        and SIGTERM are raised, except in a process that `is_alone`: the job's own.
+        Args:
+            train: trains the run.
+            in_sweep: whether to write the error to `status.json`, too; a busy run is no error then.
+            is_alone: whether the process is the job's own; otherwise Ctrl+C and SIGTERM are raised.
         """
         note = ": done already; run.resume=false starts over" if self.is_kept() else ""
         print(f"heron train: {self.folder.path}{note}", flush=True)
@@ -306,18 +343,22 @@ class Run:
             is_busy = in_sweep and isinstance(error, BusyError)
             if isinstance(error, Exception) and not is_busy:
                 self.print_error(error)
-            status, found = self.folder.read_status(), failure(error, clock.seconds())
-            is_written = status.get("error") == found["error"]  # its training has stored it
+
+            status, failed = self.folder.read_status(), failure(error, clock.seconds())
+            is_written = status.get("error") == failed["error"]  # its training has stored it
             is_over = is_written or status.get("state") in ("done", "pruned")
             if in_sweep and not is_busy and not is_over:
-                self.folder.try_update(**found)
+                self.folder.try_update(**failed)
             return job_exit_code(error)
+
         return DONE
 
     def print_error(self, error: BaseException) -> None:
         """Print an error, with its traceback unless it is the user's or the machine's."""
-        words, trace = [f"paths.{name}={at}" for name, at in vars(self.config.paths).items()], ""
-        text = os_error_text(error, words) if isinstance(error, OSError) else str(error)
+        text, trace = str(error), ""
+        if isinstance(error, OSError):
+            words = [f"paths.{name}={path}" for name, path in vars(self.config.paths).items()]
+            text = os_error_text(error, words)
         if not isinstance(error, HeronError) and not is_machine_error(error):
             trace = "".join(traceback.format_exception(error))
         print(visible(redact(f"{trace}heron train: {text}")), file=sys.stderr, flush=True)
@@ -364,41 +405,56 @@ def source_hashes(config: Config) -> dict[str, str]:
         `bertscore`, its `bertscore.baseline`, and keys that name runs or tables, such as
         `curriculum.dynamics`.
     """
-    places = Path(config.paths.data), Path(config.paths.cache)
-    named: dict[str, Any] = {}
+    data_dir, cache_dir = Path(config.paths.data), Path(config.paths.cache)
+    files: dict[str, Any] = {}
     for name, data in sorted(every_set(config).items()):
         prefix = "" if data is config.data else f"{name}."
-        named |= {f"{prefix}{split}": path for split, path in locate(data, *places).items()}
-    bertscore, start = config.task.bertscore, config.head.start
+        for split, path in locate(data, data_dir, cache_dir).items():
+            files[f"{prefix}{split}"] = path
+
+    bertscore = config.task.bertscore
     models = {"bertscore": EncoderConfig(bertscore.model or "")}
     if config.baseline.name != "none":
-        named |= BASELINES[config.baseline.name].sources(config)
+        files |= BASELINES[config.baseline.name].sources(config)
     else:
         models["encoder"] = config.encoder
-    named |= {
-        "bertscore.baseline": bertscore.baseline,
-        "ckpt_path": config.ckpt_path and checkpoint_of(Path(config.ckpt_path)),
-        "head": start and Path(start, HEAD),
-        "curriculum.scores": config.curriculum.scores,
-    }
-    named = {name: path for name, path in named.items() if path and Path(path).is_file()}
-    hashes = {name: sha256_file(path) for name, path in named.items()}
+
+    files["bertscore.baseline"] = bertscore.baseline
+    if config.ckpt_path:
+        files["ckpt_path"] = checkpoint_of(Path(config.ckpt_path))
+    if config.head.start:
+        files["head"] = Path(config.head.start, HEAD)
+
+    files["curriculum.scores"] = config.curriculum.scores
+    hashes = {}
+    for name, path in files.items():
+        if path and Path(path).is_file():
+            hashes[name] = sha256_file(path)
+
     # What follows takes time to import.
-    models = {name: each for name, each in models.items() if each.name and Path(each.name).is_dir()}
-    if models:
+    local = {name: model for name, model in models.items() if model.name}
+    local = {name: model for name, model in local.items() if Path(model.name).is_dir()}
+    if local:
         from heron.data.hub import identity
 
-        hashes |= {name: fingerprint(identity(each)) for name, each in models.items()}
+        for name, model in local.items():
+            hashes[name] = fingerprint(identity(model))
+
     several: dict[str, list[Path]] = {}
     if config.curriculum.dynamics is not None:
         from heron.dynamics.files import record_paths
 
         several["curriculum.dynamics"] = record_paths(config.curriculum.dynamics)
+
     if config.optim.soft.predictions or config.optim.suspects.dynamics:
         from heron.tasks.soft_targets import target_files
 
         several |= target_files(config)
-    return hashes | {key: fingerprint(map(sha256_file, each)) for key, each in several.items()}
+
+    for key, paths in several.items():
+        hashes[key] = fingerprint(map(sha256_file, paths))
+
+    return hashes
 
 
 @contextmanager

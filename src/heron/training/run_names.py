@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from heron.config.constraints import PARTS, flatten, is_under, key_of
 from heron.tasks.config import Config, TrainerConfig
 
 # Keys of folders, logging and display, which cannot change a result.
-NEUTRAL = (*("paths", "run", "logger", "report", "trainer.enable_progress_bar", "sweeper"),)
+NEUTRAL = ("paths", "run", "logger", "report", "trainer.enable_progress_bar", "sweeper")
 # Trainer keys that spread one training over devices; they change no result.
 SPREAD = ("devices", "strategy")
 _LONGEST = 60  # characters of a folder's name; only swept values make it longer
@@ -30,10 +30,10 @@ def is_identifying(key: str) -> bool:
 def is_neutral(key: str) -> bool:
     """Tell whether a key concerns only folders, logging or display (`NEUTRAL`)."""
     first, _, rest = key.partition(".")
+    neutral: Iterable[str] = NEUTRAL
     if rest and first not in Config.__dataclass_fields__:
-        own = getattr(PARTS.find(first), "NEUTRAL", ())
-        return any(is_under(rest, each) for each in own)
-    return any(is_under(key, each) for each in NEUTRAL)
+        key, neutral = rest, getattr(PARTS.find(first), "NEUTRAL", ())
+    return any(is_under(key, parent) for parent in neutral)
 
 
 def identifying(config: Config) -> dict[str, Any]:
@@ -41,9 +41,12 @@ def identifying(config: Config) -> dict[str, Any]:
 
     The number of devices does not change a batch, so every run is listed as if on one device.
     """
-    found = {key: value for key, value in flatten(config.values()) if is_identifying(key)}
-    alone = TrainerConfig()
-    return found | {f"trainer.{key}": getattr(alone, key) for key in SPREAD}
+    values = {key: value for key, value in flatten(config.values()) if is_identifying(key)}
+    one_device = TrainerConfig()
+    for key in SPREAD:
+        values[f"trainer.{key}"] = getattr(one_device, key)
+
+    return values
 
 
 def config_key(config: Config) -> str:
@@ -57,19 +60,27 @@ def run_path(config: Config, overrides: Sequence[str], swept: Sequence[str] = ()
     folder = Path(config.paths.runs, config.run.sweep or base)
     if config.run.job:
         return folder / config.run.job
-    key = config_key(config)
-    if folder.name.startswith(base):  # what the sweep's name says is not said again
-        said = re.split(",|-[0-9a-f]{4}$", folder.name)
-        said += ["experiment"] if config.experiment else [f"data={config.data.name}"]
-        overrides = [
-            word
-            for word in overrides
-            if key_of(word) in swept or not {key_of(word), readable_name([word])} & {*said}
-        ]
-    name = readable_name(overrides, swept, _LONGEST - len(f"-{key}")) or "default"
-    usual = folder / f"{name}-{key}"
+
+    if folder.name.startswith(base):  # what the sweep's name says is not repeated
+        sweep_words = re.split(",|-[0-9a-f]{4}$", folder.name)
+        sweep_words.append("experiment" if config.experiment else f"data={config.data.name}")
+        kept = []
+        for word in overrides:
+            key = key_of(word)
+            in_sweep = key in sweep_words or readable_name([word]) in sweep_words
+            if key in swept or not in_sweep:
+                kept.append(word)
+
+        overrides = kept
+
+    ending = f"-{config_key(config)}"
+    name = readable_name(overrides, swept, _LONGEST - len(ending)) or "default"
+    usual = folder / f"{name}{ending}"
+    if usual.exists():
+        return usual
+
     # The same configuration in other words (a default spelt out) keeps its folder.
-    return usual if usual.exists() else min(folder.glob(f"*-{key}"), default=usual)
+    return min(folder.glob(f"*{ending}"), default=usual)
 
 
 def base_name(experiment: str | None, data: str, task: str) -> str:
@@ -84,9 +95,15 @@ def sweep_name(base: str, fixed: Sequence[str]) -> str:
     `base`; a hash of them where the name does not hold them all.
     """
     apart = sorted(word for word in fixed if _sets_apart(word, base))
-    name = readable_name(apart, most=_LONGEST - len(f"{base},-1234"))
-    missing = fingerprint(apart)[:4] if name != ",".join(apart) else ""
-    return ",".join(filter(None, (base, "-".join(filter(None, (name, missing))))))
+    if not apart:
+        return base
+
+    ending = readable_name(apart, most=_LONGEST - len(f"{base},-1234"))
+    if ending != ",".join(apart):
+        whole = fingerprint(apart)[:4]
+        ending = f"{ending}-{whole}" if ending else whole
+
+    return f"{base},{ending}"
 
 
 def _sets_apart(word: str, base: str) -> bool:
@@ -102,21 +119,29 @@ def readable_name(overrides: Sequence[str], swept: Sequence[str] = (), most: int
     What is `swept` comes first, and is never cut; then come groups and seed. A value that is a path
     is reduced to its last part, and files of a data set are not named.
     """
-    chosen: list[str] = []
+    keys = [key_of(word) for word in overrides]
     # Masked before they are shortened: "user:password@host" would not look like an address.
     values = redacted([word.partition("=")[2] for word in overrides])
-    rows = zip(map(key_of, overrides), values, strict=True)
-    for key, value in sorted(rows, key=lambda row: (row[0] not in swept, "." in row[0], row)):
-        is_file = is_under(key, "data.files") and key not in swept
-        is_named = key == "encoder" and "encoder.name" in map(key_of, overrides)
-        if is_neutral(key) or is_file or (is_named and key not in swept):
-            continue
-        word = f"{key}={value.strip(_QUOTES).rstrip('/').rsplit('/', 1)[-1]}"
-        if key in swept or len(",".join([*chosen, word])) <= most:
-            chosen.append(word)
-    return "".join(c if _is_plain(c) else "_" for c in ",".join(chosen)[:_MOST])
+    rows = []
+    for key, value in zip(keys, values, strict=True):
+        # `encoder.name` names the encoder in place of its group.
+        is_repeated = key == "encoder" and "encoder.name" in keys
+        is_left_out = is_under(key, "data.files") or is_repeated
+        if not is_neutral(key) and (key in swept or not is_left_out):
+            is_group = "." not in key
+            rows.append((key not in swept, not is_group, key, value))
+
+    words: list[str] = []
+    for is_fixed, _, key, value in sorted(rows):
+        last_part = value.strip(_QUOTES).rstrip("/").rpartition("/")[2]
+        word = f"{key}={last_part}"
+        if not is_fixed or len(",".join([*words, word])) <= most:
+            words.append(word)
+
+    name = ",".join(words)[:_MOST]
+    return "".join(sign if _is_plain(sign) else "_" for sign in name)
 
 
-def _is_plain(c: str) -> bool:
+def _is_plain(sign: str) -> bool:
     """Tell whether a character may be in a name, such as letters and marks of every script."""
-    return c.isalnum() or c in "=,._-" or unicodedata.category(c).startswith("M")
+    return sign.isalnum() or sign in "=,._-" or unicodedata.category(sign).startswith("M")

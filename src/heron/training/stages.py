@@ -34,8 +34,12 @@ RunJob = Callable[[Config, RunFolder], Scores]
 
 
 def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
-    """Train the stages of `config`, or resume them; `run_job` trains one stage and skips a
-    finished one.
+    """Train the stages of `config`, or resume them.
+
+    Args:
+        config: with `stages`.
+        folder: of the whole run; each stage has a folder in it.
+        run_job: trains one stage, and skips a finished one.
 
     Returns:
         The last stage's scores, and those of each stage n as `<n>-<data set>/<split>`.
@@ -47,27 +51,33 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
     """
     stages = config.read_stages()
     _check(config, stages)
-    for each in every_set(config).values():
-        locate(each, Path(config.paths.data), Path(config.paths.cache))
-    every: Scores = {}
+    for data in every_set(config).values():
+        locate(data, Path(config.paths.data), Path(config.paths.cache))
+
     last: Scores = {}
+    of_stages: Scores = {}
     done: list[RunFolder] = []
     for number, stage in enumerate(stages, 1):
         inner = RunFolder(folder.stages / f"{number}-{stage.data}")
         inner.path.mkdir(parents=True, exist_ok=True)
         print(f"heron train: stage {number} of {len(stages)}: {stage.data}", flush=True)
         last = run_job(stage_config(config, stages, stage, *done[-1:]), inner)
-        every |= {f"{inner.path.name}/{split}": scores for split, scores in last.items()}
+        for split, scores in last.items():
+            of_stages[f"{inner.path.name}/{split}"] = scores
         done.append(inner)
+
+    scores_of_run = {**last, **of_stages}
     if ranks.is_first():
-        _link_last_stage(done[-1], folder)
-        folder.update_status(data=done[-1].read_status().get("data"))
-        for inner in done:
-            for text in inner.read_status().get("warnings", []):
-                folder.keep_warning(f"{inner.path.name}: {text}")
+        _link_last_stage(inner, folder)
+        folder.update_status(data=inner.read_status().get("data"))
+        for stage_folder in done:
+            for text in stage_folder.read_status().get("warnings", []):
+                folder.keep_warning(f"{stage_folder.path.name}: {text}")
+
         _join_ledgers(stages, done, folder)
-        write_json(folder.scores, {**last, **every})
-    return {**last, **every}
+        write_json(folder.scores, scores_of_run)
+
+    return scores_of_run
 
 
 def _check(config: Config, stages: list[StageConfig]) -> None:
@@ -82,6 +92,7 @@ def _check(config: Config, stages: list[StageConfig]) -> None:
                 raise ConfigError(
                     "its head has other layers than that of the stage before: set keep_head: false"
                 )
+
             if number == len(stages) and whole.task.name != config.task.name:
                 raise ConfigError(
                     f"its task is {whole.task.name}, the run's is {config.task.name}: the last "
@@ -89,6 +100,7 @@ def _check(config: Config, stages: list[StageConfig]) -> None:
                 )
         except ConfigError as error:
             raise ConfigError(f"stage {number} ({stage.data}): {error}") from error
+
         earlier = whole
 
 
@@ -104,17 +116,23 @@ def stage_config(
         ConfigError: `changes` of the stage has an unknown key or an invalid value.
     """
     data = data_set(config, stage.data, of_stage=True)
-    named = dict.fromkeys([*(each.data for each in stages), *config.also_test])
-    sets = {name: data_set(config, name, of_stage=True) for name in named if name != stage.data}
-    own = data.task, data.label_order
-    alike = [name for name, each in sets.items() if (each.task, each.label_order) == own]
+    names = dict.fromkeys([*(other.data for other in stages), *config.also_test])
+    also_test = []
+    for name in names:
+        if name != stage.data:
+            other = data_set(config, name, of_stage=True)
+            if (other.task, other.label_order) == (data.task, data.label_order):
+                also_test.append(name)
+
     # The next stage loads the exported model.
-    changes = {"stages": [], "data": asdict(data), "also_test": alike, "run.export": True}
+    changes = {"stages": [], "data": asdict(data), "also_test": also_test, "run.export": True}
     if data.task != config.task.name:
         changes |= _of_task(config, data.task)
+
     if stage.data != config.data.name:
         changes["optim.suspects"] = {}  # suspects are rows of the run's own data
         changes["others"] = {**config.values()["others"], config.data.name: asdict(config.data)}
+
     settings = {
         "trainer.max_epochs": stage.max_epochs,
         "optim.lr": stage.lr,
@@ -124,63 +142,77 @@ def stage_config(
     changes |= {key: value for key, value in settings.items() if value is not None}
     if stage.max_epochs is not None:
         changes["trainer.max_steps"] = None  # the run's must not override the stage's epochs
+
     inner = derive(config, changes | stage.changes)
     if before is not None:
         before.require_model()
         inner.encoder = trained_encoder(inner.encoder, before.model)
-        kept = _keeps_head(stage, inner, read_own(before.config))
-        inner.head.start = str(before.model) if kept else None
+        keeps_head = _keeps_head(stage, inner, read_own(before.config))
+        inner.head.start = str(before.model) if keeps_head else None
+
     return inner
 
 
 def _of_task(config: Config, name: str) -> dict[str, Any]:
     """Replace what belongs to the run's own task by the defaults of the data set's task."""
-    kept = {"bootstrap": config.task.bootstrap, "resample": config.task.resample}
+    task = config.task
     changes: dict[str, Any] = {
-        **{"task": {"name": name, **kept}, "head": {}, "curriculum": {}},
+        "task": {"name": name, "bootstrap": task.bootstrap, "resample": task.resample},
+        "head": {},
+        "curriculum": {},
         "trainer.monitor": TrainerConfig().monitor,
-        **{"optim.class_weights": "none", "optim.loss": "cross_entropy", "optim.soft": {}},
-        **{"optim.suspects": {}, "batching.oversample": "none", "batching.multipliers": {}},
+        "optim.class_weights": "none",
+        "optim.loss": "cross_entropy",
+        "optim.soft": {},
+        "optim.suspects": {},
+        "batching.oversample": "none",
+        "batching.multipliers": {},
     }
+
     for group, option in (("task", name), ("head", TASKS[name].head)):
         path = group_options(group)[option]
         is_global = path.read_text(encoding="utf-8").startswith("# @package _global_")
         changes |= flatten(read_yaml(path), "" if is_global else f"{group}.")
+
     return changes
 
 
 def _keeps_head(stage: StageConfig, inner: Config, before: Config) -> bool:
-    is_same = inner.task.name == before.task.name
-    return is_same if stage.keep_head is None else stage.keep_head
+    """Tell whether a stage starts from the head of the stage before: by default, of its task."""
+    if stage.keep_head is None:
+        return inner.task.name == before.task.name
+    return stage.keep_head
 
 
 def _join_ledgers(stages: list[StageConfig], done: list[RunFolder], folder: RunFolder) -> None:
     """Add up what the stages have spent; `unique` counts a data set of two stages once."""
-    ledgers: dict[str, Any] = {
-        each.path.name: read_record(each.ledger, SpentBudget) for each in done
-    }
-    totals = [ledger["total"] for ledger in ledgers.values()]
-    unique = Counter[str]()
-    for stage, total in zip(stages, totals, strict=True):
-        unique |= Counter({stage.data: total["unique"]})  # the larger of two
-    rows = [
-        {**row, "stage": name if row["stage"] == "everything" else f"{name}: {row['stage']}"}
-        for name, ledger in ledgers.items()
-        for row in ledger["stages"]
-    ]
-    total = {name: sum(each[name] for each in totals) for name in totals[0]}
-    planned = sum(ledger["planned_steps"] for ledger in ledgers.values())
-    whole = {**total, "unique": unique.total()}
-    write_json(folder.ledger, {"planned_steps": planned, "total": whole, "stages": rows})
+    planned, rows = 0, []
+    total = Counter[str]()
+    unique: dict[str, int] = {}  # by data set; of two stages the larger number
+    for stage, inner in zip(stages, done, strict=True):
+        ledger: Any = read_record(inner.ledger, SpentBudget)
+        planned += ledger["planned_steps"]
+        total.update(ledger["total"])
+        unique[stage.data] = max(ledger["total"]["unique"], unique.get(stage.data, 0))
+        for row in ledger["stages"]:
+            name = inner.path.name
+            if row["stage"] != "everything":
+                name = f"{name}: {row['stage']}"
+            rows.append({**row, "stage": name})
+
+    total["unique"] = sum(unique.values())
+    write_json(folder.ledger, {"planned_steps": planned, "total": total, "stages": rows})
 
 
 def _link_last_stage(last: RunFolder, folder: RunFolder) -> None:
     """Link or copy the last stage's model, predictions and curves into the run's folder."""
     if folder.model.is_symlink():
         folder.model.unlink()
+
     folder.model.symlink_to(os.path.relpath(last.model, folder.path))
     for name in ("predictions", "dynamics"):
         if (last.path / name).is_dir():
             shutil.copytree(last.path / name, folder.path / name, dirs_exist_ok=True)
+
     if last.metrics.is_file():
         shutil.copy2(last.metrics, folder.metrics)

@@ -43,7 +43,9 @@ def derive(config: Config, changes: Mapping[str, Any], composed: bool = False) -
             if not isinstance(part.get(parent), dict):  # not a part: the check reports it
                 part[parent] = {}
             part = part[parent]
+
         part[name] = value
+
     return read(values, composed)
 
 
@@ -59,8 +61,10 @@ def read_own(path: Path) -> Config:
             raise ConfigError("its end is missing")
         return read(values)
     except ConfigError as error:
-        what = f"{path} is damaged, or of another version of heron: {error}"
-        raise ConfigError(f"{what}; copy it again, or train again (run.resume=false)") from error
+        raise ConfigError(
+            f"{path} is damaged, or of another version of heron: {error}; copy it again, or train "
+            "again (run.resume=false)"
+        ) from error
 
 
 def read_stored(path: Path, run_code: bool = False) -> Config:
@@ -78,17 +82,24 @@ def read_stored(path: Path, run_code: bool = False) -> Config:
         ConfigError: names the file, and what in it this version of heron cannot use.
     """
     config = read_own(path)
-    stages = (stage.changes for stage in config.read_stages())
-    for key in (key for changes in (config.curriculum.changes, *stages) for key in changes):
+    changed = list(config.curriculum.changes)
+    for stage in config.read_stages():
+        changed += stage.changes
+
+    for key in changed:
         if any(is_under(key, own) or is_under(own, key) for own in _UNCHANGED):
             raise ConfigError(
                 f"{path}: changes: neither a stage nor curriculum.changes may set {key}"
             )
+
     config.encoder.trust_remote_code = run_code
     for data in (config.data, *config.others.values()):
         for file in (*data.files.values(), *data.texts.files):
-            file.url = file.url if file.pinned else None
+            if not file.pinned:
+                file.url = None
+
     cache = Path(config.paths.cache)
     if not any(os.access(cache / name, os.W_OK) for name in _CACHED):
         config.paths.cache = str(default_cache_dir())
+
     return config

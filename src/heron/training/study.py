@@ -44,12 +44,11 @@ def trial_of(study: optuna.Study, number: int) -> Trial:
 
 
 def _pruner(settings: SweeperConfig, epochs: int) -> BasePruner:
+    startup = settings.startup_epochs
     if settings.pruner == "median":
-        return MedianPruner(
-            n_startup_trials=settings.startup_trials, n_warmup_steps=settings.startup_epochs
-        )
+        return MedianPruner(n_startup_trials=settings.startup_trials, n_warmup_steps=startup)
     if settings.pruner == "hyperband":
-        return HyperbandPruner(min_resource=settings.startup_epochs, max_resource=epochs)
+        return HyperbandPruner(min_resource=startup, max_resource=epochs)
     return NopPruner()
 
 
@@ -104,29 +103,34 @@ class Pruning(Checkpoint):
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Report the epoch; stop the training if the pruner says so and it is not over anyway."""
-        score, epochs = trainer.callback_metrics.get(self.monitor), trainer.current_epoch + 1
+        score = trainer.callback_metrics.get(self.monitor)
         if score is None:
             return
-        stop = trainer.is_global_zero and self._is_to_stop(
-            epochs, float(score), trainer.max_epochs or 1
-        )
-        stop = trainer.strategy.broadcast(stop)
-        if not stop or trainer.should_stop or epochs >= (trainer.max_epochs or 0):
+
+        epochs, last = trainer.current_epoch + 1, trainer.max_epochs or 1
+        prunes = trainer.is_global_zero and self._report(epochs, float(score), last)
+        prunes = trainer.strategy.broadcast(prunes)
+        if not prunes or trainer.should_stop or epochs >= last:
             return
+
         curriculum = self.data.curriculum
         if curriculum is None or curriculum.has_unlocked_all(trainer.current_epoch):
             self.pruned = {"epochs": epochs, "score": float(score)}
             trainer.should_stop = True
 
-    def _is_to_stop(self, epochs: int, score: float, most: int) -> bool:
+    def _report(self, epochs: int, score: float, last: int) -> bool:
+        """Report a score to the trial; returns whether the pruner stops it."""
         settings = self.config.sweeper
         if self._trial is None:
             assert settings.study is not None
             assert settings.trial is not None
             monitor = self.config.trainer.monitor
-            self._study = open_study(self.sweep, settings.study, settings, most, monitor)
+            self._study = open_study(self.sweep, settings.study, settings, last, monitor)
             self._trial = trial_of(self._study, settings.trial)
-        if self._study.get_trials(deepcopy=False)[self._trial.number].state.is_finished():
+
+        stored = self._study.get_trials(deepcopy=False)[self._trial.number]
+        if stored.state.is_finished():
             return False  # a failure that is tried again: Optuna takes no reports for it
+
         self._trial.report(score, epochs)
         return bool(self._trial.should_prune())

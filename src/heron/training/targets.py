@@ -25,21 +25,26 @@ def chosen(config: Config, group: str) -> dict[str, dict[str, Any]]:
 
     Under `trainer.fast_dev_run` nothing is logged, as Lightning says.
     """
-    found: dict[str, dict[str, Any]] = {}
+    parts: dict[str, dict[str, Any]] = {}
     if group == "logger" and config.trainer.flags.get("fast_dev_run"):
-        return found
+        return parts
+
     for name, options in getattr(config, group).items():
         if isinstance(options, dict) and "_target_" in options:
-            found[f"{group}.{name}"] = {**options, "_target_": _name(options["_target_"])}
+            target = _class_name(options["_target_"])
+            parts[f"{group}.{name}"] = {**options, "_target_": target}
         elif options:
             say(f"{group}.{name} has no _target_ and is left out", of_result=False)
-    return found
+
+    return parts
 
 
 def wandb_options(config: Config) -> dict[str, Any]:
     """Find the options of W&B's logger; empty where the run has none."""
-    found = chosen(config, "logger").values()
-    return next((each for each in found if each["_target_"].endswith("WandbLogger")), {})
+    for options in chosen(config, "logger").values():
+        if options["_target_"].endswith("WandbLogger"):
+            return options
+    return {}
 
 
 def check_classes(config: Config) -> None:
@@ -50,15 +55,17 @@ def check_classes(config: Config) -> None:
 
 
 def make(key: str, options: Mapping[str, Any], folder: RunFolder) -> Any:
-    """Make one logger or callback; its `save_dir` is the run folder unless it is given.
+    """Make one logger or callback; its `save_dir` is the run folder unless the options have it.
 
     Raises:
         ConfigError: there is no such class, a package is missing, or it does not take the options.
     """
-    takes = inspect.signature(_find(key, options["_target_"])).parameters
-    place = {"save_dir": str(folder.path)} if "save_dir" in takes else {}
+    parameters = inspect.signature(_find(key, options["_target_"])).parameters
+    if "save_dir" in parameters:
+        options = {"save_dir": str(folder.path), **options}
+
     try:
-        return instantiate({**place, **options}, _convert_="all")
+        return instantiate(options, _convert_="all")
     except InstantiationException as error:
         raise ConfigError(f"{key}: {first_line(error.__cause__ or error)}") from error
 
@@ -66,13 +73,15 @@ def make(key: str, options: Mapping[str, Any], folder: RunFolder) -> Any:
 def _find(key: str, target: str) -> Any:
     """Import a class, also of a fork or of the working folder, where a script would find it."""
     load_forks(experiment_roots())
-    if (here := os.getcwd()) not in sys.path:
-        sys.path.append(here)
+    working_folder = os.getcwd()
+    if working_folder not in sys.path:
+        sys.path.append(working_folder)
+
     try:
         return _locate(target)
     except (ImportError, ValueError) as error:
-        why = first_line(error.__cause__ or error)
-        raise ConfigError(f"{key}._target_={target}: {why}") from error
+        reason = first_line(error.__cause__ or error)
+        raise ConfigError(f"{key}._target_={target}: {reason}") from error
 
 
 def check_trusted(config: Config) -> None:
@@ -82,25 +91,35 @@ def check_trusted(config: Config) -> None:
         ConfigError: one is of another package than `KNOWN`.
     """
     for key, target in _targets(config.values()):
+        name = _class_name(target)
+        is_known = False
         # Nothing of another package is imported; and `torch.os.system` is no class of torch.
-        name = _name(target)
-        found = _locate(name) if name.partition(".")[0] in KNOWN else None
-        if not isinstance(found, type) or found.__module__.partition(".")[0] not in KNOWN:
+        if _package(name) in KNOWN:
+            part = _locate(name)
+            is_known = isinstance(part, type) and _package(part.__module__) in KNOWN
+
+        if not is_known:
             raise ConfigError(
                 f"{key}={target}: the run's configuration names code of neither heron nor its "
                 "libraries; if you trust it, add run.trust=true"
             )
 
 
-def _name(target: Any) -> str:
+def _package(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _class_name(target: Any) -> str:
     """Name a class by the package that heron trains with, where `lightning` has the same."""
     return str(target).replace("lightning.pytorch.", "pytorch_lightning.", 1)
 
 
 def _targets(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    for name, inner in value.items() if isinstance(value, Mapping) else enumerate(value):
-        place = f"{key}.{name}".lstrip(".")
+    """List every `_target_` in nested values, with its dotted key."""
+    items = value.items() if isinstance(value, Mapping) else enumerate(value)
+    for name, inner in items:
+        inner_key = f"{key}.{name}".lstrip(".")
         if name == "_target_":
-            yield place, str(inner)
+            yield inner_key, str(inner)
         elif isinstance(inner, Mapping | list):
-            yield from _targets(inner, place)
+            yield from _targets(inner, inner_key)

@@ -48,27 +48,44 @@ def fit(config: Config, folder: RunFolder, module: TaskModule, data: DataModule)
     """Train a module, or resume its training."""
     if config.trainer.threads is None and count_weights(module) < SECOND_THREAD:
         torch.set_num_threads(1)  # until the job ends
-    if ranks.is_first():  # their number changes the order of additions
+
+    checkpoint = None
+    if ranks.is_first():
+        # The number of threads changes the order of additions.
         folder.update_status(threads=torch.get_num_threads())
+        checkpoint = resume_from(folder, config)
+
+    checkpoint = ranks.from_first(checkpoint)
+
     history = History(folder.metrics)
-    checkpoint = ranks.from_first(resume_from(folder, config) if ranks.is_first() else None)
     try:
         trainer = build_trainer(config, folder, data, history)
         trainer.fit(module, datamodule=data, ckpt_path=checkpoint, weights_only=True)
-    except (MisconfigurationException, ValueError) as error:
-        known = ("val_check_interval", "requires a GPU")
-        if type(error) is ValueError and not any(word in str(error) for word in known):
-            raise
+    except MisconfigurationException as error:
         raise ConfigError(f"pl.Trainer: {str(error).strip()}") from error
-    if (ended := ended_early(trainer)) is not None and ranks.is_first():
-        folder.update_status(pruned=ended)
+    except ValueError as error:
+        text = str(error).strip()
+        is_of_user = "val_check_interval" in text or "requires a GPU" in text
+        if type(error) is ValueError and not is_of_user:
+            raise
+        raise ConfigError(f"pl.Trainer: {text}") from error
+
+    pruned = ended_early(trainer)
+    if pruned is not None and ranks.is_first():
+        folder.update_status(pruned=pruned)
+
     return trainer
 
 
 def count_weights(module: TaskModule) -> int:
     """Count the weights that every token is multiplied with."""
-    layers = (each for each in module.modules() if not isinstance(each, nn.Embedding))
-    return sum(w.numel() for each in layers for w in each.parameters(recurse=False) if w.ndim > 1)
+    layers = [layer for layer in module.modules() if not isinstance(layer, nn.Embedding)]
+    count = 0
+    for layer in layers:
+        for weights in layer.parameters(recurse=False):
+            if weights.ndim > 1:
+                count += weights.numel()
+    return count
 
 
 def build_trainer(
@@ -83,19 +100,25 @@ def build_trainer(
         callbacks.append(StopEarly(settings.monitor, settings.patience, data))
     if settings.select == "mean":
         callbacks.append(MeanOfEpochs(settings.mean_of))
+
     callbacks.append(Ledger(folder, data))
     if config.dynamics.enabled:
         callbacks.append(Recorder(folder))
+
     if config.curriculum.restart:
         from heron.training.curriculum import Restart
 
         callbacks.append(Restart(data))
+
     callbacks.append(Progress(folder, settings.monitor))
     if config.sweeper.trial is not None and config.sweeper.pruner != "none":
         from heron.training.study import Pruning
 
         callbacks.append(Pruning(config, folder.path.parent, data))
-    callbacks += [make(key, each, folder) for key, each in chosen(config, "callbacks").items()]
+
+    for key, options in chosen(config, "callbacks").items():
+        callbacks.append(make(key, options, folder))
+
     arguments = {
         "max_epochs": len(data.batches_per_epoch()),
         **devices(config),
@@ -106,6 +129,7 @@ def build_trainer(
         "log_every_n_steps": LOG_EVERY,
         **settings.flags,
     }
+
     return _trainer(config, folder.path, callbacks, **arguments)
 
 
@@ -132,26 +156,32 @@ def predict_split(
     generates text stores its outputs in the folder `keep`, so that a cut run need not generate them
     again. They are deleted at the end, or by a function that is added to `cleanups`.
     """
+    features = data.features[split]
+    outputs: Any = []
     kept = None if keep is None else module.kept_parts(keep, data, split)
-    outputs: Any
     if kept is not None:
         outputs = kept.predict(trainer, module, data, split)
-    else:
-        loader = data.evaluation_loader(split)
-        outputs = trainer.predict(module, loader) if len(data.features[split]) else []
-    everywhere = [each for part in ranks.gather(list(outputs or [])) for each in part]
+    elif len(features):
+        outputs = trainer.predict(module, data.evaluation_loader(split))
+
+    batches = [batch for part in ranks.gather(list(outputs or [])) for batch in part]
+
     if str(trainer.limit_predict_batches) != "1.0":
-        rows = {row for output in everywhere for row in output.rows_R.tolist()}
-        guids = {data.features[split].guids[row] for row in rows}
-        data.examples[split] = [each for each in data.examples[split] if each.guid in guids]
+        predicted = set()
+        for batch in batches:
+            predicted |= {features.guids[row] for row in batch.rows_R.tolist()}
+        examples = data.examples[split]
+        data.examples[split] = [example for example in examples if example.guid in predicted]
+
     # Members that share their logits give a list of outputs for each batch.
-    shared = [output[0] if isinstance(output, list) else output for output in everywhere]
-    require_finite(module, shared, data, split)
-    predictions = module.collect(everywhere, data, split)
+    first = [batch[0] if isinstance(batch, list) else batch for batch in batches]
+    require_finite(module, first, data, split)
+    predictions = module.collect(batches, data, split)
     if kept is not None and cleanups is not None:
         cleanups.append(kept.remove)
     elif kept is not None and ranks.is_first():
         kept.remove()
+
     return predictions
 
 
@@ -159,26 +189,32 @@ def _trainer(
     config: Config, folder: Path, callbacks: list[pl.Callback], **arguments: Any
 ) -> pl.Trainer:
     """Make a Trainer, with a progress bar if asked for, or by default on a terminal."""
-    has_bar = any(isinstance(each, ProgressBar) for each in callbacks)  # then it is shown
-    if (wanted := config.trainer.enable_progress_bar) is None:
-        wanted = sys.stdout.isatty()
+    has_bar = config.trainer.enable_progress_bar
+    if has_bar is None:
+        has_bar = sys.stdout.isatty()
+    if any(isinstance(callback, ProgressBar) for callback in callbacks):
+        has_bar = True
+
     # Under `deterministic`, torch would fill all new memory, which nothing here reads.
     torch.utils.deterministic.fill_uninitialized_memory = False
     arguments = {"enable_model_summary": False, "default_root_dir": folder, **arguments}
-    trainer = pl.Trainer(callbacks=callbacks, enable_progress_bar=wanted or has_bar, **arguments)
+    trainer = pl.Trainer(callbacks=callbacks, enable_progress_bar=has_bar, **arguments)
     return leave_signals_alone(trainer)
 
 
 def devices(config: Config, sharded: bool = True) -> dict[str, Any]:
     """Choose devices, strategy and precision; a process without others runs on one device."""
-    alone, name = ranks.ranks() == 1, precision(config)
-    strategy, plugins = build_strategy(config, sharded), list[Any]([WholeFiles()])
-    if is_sharded := isinstance(strategy, FSDPStrategy):
+    name = precision(config)
+    strategy = build_strategy(config, sharded)
+    plugins: list[Any] = [WholeFiles()]
+    is_sharded = isinstance(strategy, FSDPStrategy)
+    if is_sharded:
         plugins.append(ShardedPrecision(name))
+
     return {
         "accelerator": config.trainer.accelerator,
         "deterministic": True,  # bit-identical repeats on one machine
-        "devices": 1 if alone else config.trainer.devices,
+        "devices": 1 if ranks.ranks() == 1 else config.trainer.devices,
         "strategy": strategy,
         "precision": None if is_sharded else name,
         "plugins": plugins,
@@ -189,13 +225,19 @@ def _loggers(config: Config, folder: RunFolder) -> list[Any]:
     """Make the loggers beside `metrics.csv`, in the first process."""
     if not ranks.is_first():
         return []
-    own, wandb = chosen(config, "logger"), wandb_options(config)
-    others = [make(key, each, folder) for key, each in own.items() if each != wandb]
-    if not wandb:
-        return others
-    from heron.training.wandb_logger import wandb_logger
 
-    return [*others, *wandb_logger(config, folder)]
+    wandb = wandb_options(config)
+    loggers = []
+    for key, options in chosen(config, "logger").items():
+        if options != wandb:
+            loggers.append(make(key, options, folder))
+
+    if wandb:
+        from heron.training.wandb_logger import wandb_logger
+
+        loggers += wandb_logger(config, folder)
+
+    return loggers
 
 
 def build_strategy(config: Config, sharded: bool = True) -> Strategy | str:
@@ -205,11 +247,12 @@ def build_strategy(config: Config, sharded: bool = True) -> Strategy | str:
     """
     if ranks.ranks() == 1:
         return "auto"
-    if config.trainer.strategy != "fsdp" or not sharded:
-        # No model changes its buffers, so they need not be sent before every forward pass.
-        unused = config.trainer.strategy == "ddp_find_unused_parameters_true"
-        return DDPStrategy(forward_sync_buffers=False, find_unused_parameters=unused)
-    return FSDPStrategy(**sharding())
+    if sharded and config.trainer.strategy == "fsdp":
+        return FSDPStrategy(**sharding())
+
+    # No model changes its buffers, so they need not be sent before every forward pass.
+    unused = config.trainer.strategy == "ddp_find_unused_parameters_true"
+    return DDPStrategy(forward_sync_buffers=False, find_unused_parameters=unused)
 
 
 def sharding() -> dict[str, Any]:
@@ -243,6 +286,7 @@ def build_module(config: Config, data: DataModule, first: RunFolder | None = Non
         from heron.training.curriculum import build_curriculum  # start-up time
 
         data.curriculum = build_curriculum(config, data, first)
+
     encoder: Encoder
     pools_once = not config.head.both_ways and config.head.pooling != "tokens"
     if config.encoder.freeze == "all" and config.encoder.cache and pools_once:
@@ -254,14 +298,17 @@ def build_module(config: Config, data: DataModule, first: RunFolder | None = Non
         head = build_head(config, encoder)
     else:
         encoder, head = _build_models(config, data)
+
     counts_C = torch.as_tensor(data.label_counts_C)
     weights_C = class_weights(config.optim.class_weights, counts_C)
     module = task_of(config).model().module(config, encoder, head, weights_C).train()
     module.learn_from(data)
+
     return module
 
 
 def _build_models(config: Config, data: DataModule) -> tuple[Encoder, nn.Module]:
+    """Build the encoder, and the head on it."""
     encoder = build_encoder(config, data.tokenizer)
     return encoder, build_head(config, encoder)
 
@@ -277,6 +324,7 @@ def build_encoder(config: Config, tokenizer: Any) -> Encoder:
             f"head.pooling=cls: {config.encoder.name} puts no token before a text, and a decoder's "
             "first word has read nothing; set head.pooling=last_token or mean"
         )
+
     return task_of(config).model().encoder(config, tokenizer)
 
 
@@ -284,9 +332,11 @@ def build_head(config: Config, encoder: Encoder) -> nn.Module:
     """Build the head; `head.start` names an exported one to begin with."""
     if config.encoder.freeze == "all":
         torch.manual_seed(config.seed)  # the same head with and without stored vectors
+
     head = new_head(config, encoder)
     if config.head.start:
         from heron.training.exported import load_head
 
         load_head(head, Path(config.head.start))
+
     return head

@@ -34,8 +34,14 @@ from heron.training.targets import make, wandb_options
 
 # W&B's environment variables, by the key of its logger with the same meaning.
 _VARIABLES = {
-    **{key: f"WANDB_{key.upper()}" for key in ("project", "entity", "name", "notes", "tags")},
-    **{"group": "WANDB_RUN_GROUP", "job_type": "WANDB_JOB_TYPE", "mode": "WANDB_MODE"},
+    "project": "WANDB_PROJECT",
+    "entity": "WANDB_ENTITY",
+    "name": "WANDB_NAME",
+    "notes": "WANDB_NOTES",
+    "tags": "WANDB_TAGS",
+    "group": "WANDB_RUN_GROUP",
+    "job_type": "WANDB_JOB_TYPE",
+    "mode": "WANDB_MODE",
 }
 INIT_SECONDS = 20.0  # longest wait for a server's answer
 FINISH_SECONDS = 120.0  # longest wait for uploads when the run ends
@@ -52,27 +58,33 @@ def wandb_logger(config: Config, folder: RunFolder) -> list[Any]:
     """
     if _training and _training[-1] != folder:
         return []
-    named = identity(config, folder)
-    unreachable = f"W&B cannot be reached for {named['project']}"
+
+    names = identity(config, folder)
+    unreachable = f"W&B cannot be reached for {names['project']}"
     if unreachable in said():
-        named["mode"] = "offline"
+        names["mode"] = "offline"
+
     try:
-        logger = _open(config, folder, named)
+        logger = _open(config, folder, names)
     except UsageError as error:
         raise ConfigError(f"logger.wandb: {first_line(error)}") from error
     except wandb.Error as error:
-        why = first_line(error).replace(_run_id(config, folder, named["project"]), "<id>")
+        run_id = _run_id(config, folder, names["project"])
+        reason = first_line(error).replace(run_id, "<id>")
         say(
-            f"W&B cannot be reached ({why}); this command's runs are recorded on disk instead, and "
-            "`wandb sync <run folder>/wandb/offline-run-*` uploads them. "
+            f"W&B cannot be reached ({reason}); this command's runs are recorded on disk instead, "
+            "and `wandb sync <run folder>/wandb/offline-run-*` uploads them. "
             "logger.wandb.mode=offline does not try",
             about=unreachable,
             of_result=False,
         )
         wandb.teardown()  # the service of the failed attempt still holds the id
-        logger = _open(config, folder, named | {"mode": "offline"})
+        logger = _open(config, folder, names | {"mode": "offline"})
+
     for name in ("log_metrics", "after_save_checkpoint", "finalize"):
-        setattr(logger, name, partial(_attempt, "some metrics", getattr(logger, name)))
+        method = getattr(logger, name)
+        setattr(logger, name, partial(_attempt, "some metrics", method))
+
     logger.log_hyperparams = lambda *_: None  # the run has the configuration
     return [logger]
 
@@ -98,6 +110,7 @@ def wandb_run(config: Config, folder: RunFolder) -> Iterator[None]:
     if _training and os.environ.get("WANDB_SWEEP_ID"):
         yield
         return
+
     _training.append(folder)
     exit_code = 1
     try:
@@ -106,23 +119,33 @@ def wandb_run(config: Config, folder: RunFolder) -> Iterator[None]:
         exit_code = 0
     finally:
         if wandb.run is not None:
-            where = _where(folder, wandb.run)
+            address = _address(folder, wandb.run)
             lost = "what is not uploaded yet (`wandb sync <run folder>/wandb/run-*` tries again)"
             _attempt(lost, _finish, exit_code)
-            if len(_training) == 1 and first_time(where):
-                print(f"heron train: W&B: {where}", flush=True)
+            if len(_training) == 1 and first_time(address):
+                print(f"heron train: W&B: {address}", flush=True)
+
         _training.pop()
 
 
-def _open(config: Config, folder: RunFolder, named: dict[str, Any]) -> Any:
+def _open(config: Config, folder: RunFolder, names: dict[str, Any]) -> Any:
     """Make the logger and have it call `wandb.init`."""
-    options = {k: v for k, v in wandb_options(config).items() if k not in ("artifacts", *named)}
-    options.setdefault("save_dir", os.environ.get("WANDB_DIR", str(folder.path)))
+    options: dict[str, Any] = {"save_dir": os.environ.get("WANDB_DIR", str(folder.path))}
+    for name, option in wandb_options(config).items():
+        if name != "artifacts" and name not in names:
+            options[name] = option
+
     logger = make("logger.wandb", options, folder)
-    status, keys = folder.read_status(), _swept(folder) & set(all_keys())
-    swept = {key: each for key in keys if not is_dataclass(each := attrgetter(key)(config))}
-    provenance = {key: status.get(key) for key in ("heron", "git", "sources", "overrides")}
-    recorded = redacted({**config.values(), **swept, "provenance": provenance})
+
+    recorded = config.values()
+    for key in _swept(folder) & set(all_keys()):
+        setting = attrgetter(key)(config)
+        if not is_dataclass(setting):
+            recorded[key] = setting
+
+    status = folder.read_status()
+    provenance = ("heron", "git", "sources", "overrides")
+    recorded["provenance"] = {key: status.get(key) for key in provenance}
     settings = wandb.Settings(
         init_timeout=INIT_SECONDS,
         finish_timeout=FINISH_SECONDS,
@@ -136,25 +159,31 @@ def _open(config: Config, folder: RunFolder, named: dict[str, Any]) -> Any:
         x_disable_meta=True,
         x_save_requirements=False,
     )
-    run_id = _run_id(config, folder, named["project"])
     logger._wandb_init.pop("anonymous", None)  # W&B warns of it
-    logger._wandb_init |= named | {"id": run_id, "config": recorded, "settings": settings}
+    logger._wandb_init |= names
+    logger._wandb_init |= {
+        "id": _run_id(config, folder, names["project"]),
+        "config": redacted(recorded),
+        "settings": settings,
+    }
     assert logger.experiment is not None
+
     return logger
 
 
-def _where(folder: RunFolder, run: Any) -> str:
+def _address(folder: RunFolder, run: Any) -> str:
     """Name a run's page, or the command that uploads it, with the other runs of a sweep."""
     if not run.offline:
         return str(run.url)
-    place, sweep = Path(run.dir).parent, folder.path.parent
-    is_one_of_several = (sweep / "multirun.yaml").is_file() and sweep.resolve() in place.parents
+    files, sweep = Path(run.dir).parent, folder.path.parent
+    is_one_of_several = (sweep / "multirun.yaml").is_file() and sweep.resolve() in files.parents
     if is_one_of_several:
         return f"wandb sync {shlex.quote(str(sweep))}/*/wandb/offline-run-*"
-    return f"wandb sync {shlex.quote(os.path.relpath(place))}"
+    return f"wandb sync {shlex.quote(os.path.relpath(files))}"
 
 
 def _stored(folder: RunFolder) -> dict[str, str]:
+    """Read the project and the id of the folder's W&B run; empty before the first one."""
     path = folder.last.parent / "wandb.json"
     return read_record(path, dict[str, str]) if path.is_file() else {}
 
@@ -164,26 +193,35 @@ def _run_id(config: Config, folder: RunFolder, project: str) -> str:
 
     It lies beside `last.ckpt`: starting over removes both.
     """
-    options, stored = wandb_options(config), _stored(folder)
-    known = stored.get("id") if stored.get("project") == project else None
-    given = options.get("id") or options.get("version") or os.environ.get("WANDB_RUN_ID")
-    if len(_training) > 1:  # a stage: the given id belongs to the whole run
-        given = None
-    found = {"project": project, "id": str(given or known or secrets.token_hex(8))}
-    if found != stored:
-        write_json(folder.last.parent / "wandb.json", found)
-    return found["id"]
+    run_id = None
+    if len(_training) <= 1:  # in a stage, the option is the id of the whole run
+        options = wandb_options(config)
+        run_id = options.get("id") or options.get("version") or os.environ.get("WANDB_RUN_ID")
+
+    stored = _stored(folder)
+    if not run_id and stored.get("project") == project:
+        run_id = stored.get("id")
+
+    record = {"project": project, "id": str(run_id or secrets.token_hex(8))}
+    if record != stored:
+        write_json(folder.last.parent / "wandb.json", record)
+
+    return record["id"]
 
 
 def _swept(folder: RunFolder) -> set[str]:
     """Find the keys that the run's sweep varies, as W&B's agent or Hydra's `multirun.yaml` says."""
-    if (file := Path(os.environ.get("WANDB_SWEEP_PARAM_PATH", ""))).is_file():
-        return set(read_yaml(file))
-    file = folder.path.parent / "multirun.yaml"
-    return set(read_yaml(file)["hydra"]["sweeper"].get("swept") or ()) if file.is_file() else set()
+    of_agent = Path(os.environ.get("WANDB_SWEEP_PARAM_PATH", ""))
+    if of_agent.is_file():
+        return set(read_yaml(of_agent))
+    of_sweep = folder.path.parent / "multirun.yaml"
+    if not of_sweep.is_file():
+        return set()
+    return set(read_yaml(of_sweep)["hydra"]["sweeper"].get("swept") or ())
 
 
 def _complete(config: Config, folder: RunFolder) -> None:
+    """Add the final scores and the artifacts to the W&B run."""
     run: Any = wandb.run or wandb_logger(config, folder)[0].experiment
     run.summary.update(summary(folder))
     if wandb_options(config).get("artifacts"):
@@ -199,16 +237,16 @@ def _finish(exit_code: int) -> None:
         wandb.teardown(exit_code=exit_code)
 
 
-def _attempt(what: str, action: Callable[..., Any], *words: Any, **more: Any) -> None:
-    """Call `action`; if it fails, warn that W&B lacks `what`.
+def _attempt(part: str, action: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """Call `action`; if it fails, warn that W&B lacks a part of the run.
 
     A training must not end because a copy of what is on disk could not be uploaded.
     """
     try:
-        action(*words, **more)
+        action(*args, **kwargs)
     except Exception as error:
-        why = first_line(error).rstrip(".")
-        lost = f"W&B lacks {what}: {type(error).__name__}: {why}. The run folder has everything"
+        reason = first_line(error).rstrip(".")
+        lost = f"W&B lacks {part}: {type(error).__name__}: {reason}. The run folder has everything"
         say(lost, of_result=False)
 
 
@@ -218,31 +256,45 @@ def identity(config: Config, folder: RunFolder) -> dict[str, Any]:
     W&B's environment variables override these, and the logger's options override both. By default
     the job's type is train, baseline, stages, stage or first-run, which a curriculum learns from.
     """
-    options, job, kind = wandb_options(config), folder.path.resolve(), "train"
-    name, varied = job.name, _swept(folder)
+    job = folder.path.resolve()
+    name, job_type = job.name, "train"
+    is_baseline = config.baseline.name != "none"
     if job.parent.name == folder.stages.name:
-        job, kind = job.parents[1], "stage"
+        job, job_type = job.parents[1], "stage"
         name = f"{job.name}/{folder.path.name}"
     elif len(_training) > 1:
-        kind = "first-run"
+        job_type = "first-run"
     else:
-        words = folder.read_status().get("overrides", [])
-        name = readable_name([word for word in words if key_of(word) in varied]) or name
-        kind = "stages" if config.stages else kind
-        kind = kind if config.baseline.name == "none" else "baseline"
-    mode = "online" if os.environ.get("WANDB_SWEEP_ID") else "offline"
-    about = {"language": config.data.language, "protocol": config.protocol}
-    parts = ("encoder", "head", "curriculum") if config.baseline.name == "none" else ("baseline",)
-    about |= {each: Path(getattr(config, each).name).name for each in ("task", "data", *parts)}
-    own: dict[str, Any] = {"project": "heron", "mode": mode, "name": name, "job_type": kind}
-    # W&B takes at most 128 and 64 characters.
-    own |= {"group": job.parent.name[:128], "tags": [f"{k}:{v}"[:64] for k, v in about.items()]}
-    found = {
-        key: options.get(key) or os.environ.get(variable) or own.get(key)
-        for key, variable in _VARIABLES.items()
+        swept = _swept(folder)
+        overrides = folder.read_status().get("overrides", [])
+        name = readable_name([word for word in overrides if key_of(word) in swept]) or name
+        if is_baseline:
+            job_type = "baseline"
+        elif config.stages:
+            job_type = "stages"
+
+    tags = [f"language:{config.data.language}", f"protocol:{config.protocol}"]
+    parts = ("baseline",) if is_baseline else ("encoder", "head", "curriculum")
+    for part in ("task", "data", *parts):
+        tags.append(f"{part}:{Path(getattr(config, part).name).name}")
+
+    defaults: dict[str, Any] = {
+        "project": "heron",
+        "mode": "online" if os.environ.get("WANDB_SWEEP_ID") else "offline",
+        "name": name,
+        "job_type": job_type,
+        # W&B takes at most 128 and 64 characters.
+        "group": job.parent.name[:128],
+        "tags": [tag[:64] for tag in tags],
     }
-    tags = found["tags"]
-    return found | {"tags": tags.split(",") if isinstance(tags, str) else tags}
+    options, names = wandb_options(config), dict[str, Any]()
+    for key, variable in _VARIABLES.items():
+        names[key] = options.get(key) or os.environ.get(variable) or defaults.get(key)
+
+    if isinstance(names["tags"], str):
+        names["tags"] = names["tags"].split(",")
+
+    return names
 
 
 def summary(folder: RunFolder) -> dict[str, float]:
@@ -251,18 +303,26 @@ def summary(folder: RunFolder) -> dict[str, float]:
     Keys are `scores/<split>/<metric>` (fractions), `validation/<metric>/best` over all epochs (the
     last is W&B's own `validation/<metric>`, a number that sweeps can read) and `ledger/<count>`.
     """
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for row in folder.read_metrics():
-        for name in (key for key in row if key.startswith("validation/")):
-            better = min if is_minimised(name.partition("/")[2]) else max
-            found[f"{name}/best"] = better(found.get(f"{name}/best", row[name]), row[name])
+        for name, score in row.items():
+            split, _, metric = name.partition("/")
+            if split == "validation" and metric:
+                better = min if is_minimised(metric) else max
+                best = values.get(f"{name}/best", score)
+                values[f"{name}/best"] = better(best, score)
+
     for split, scores in folder.read_scores().items():
-        found |= {f"scores/{split}/{name}": value for name, value in scores.items()}
+        for name, score in scores.items():
+            values[f"scores/{split}/{name}"] = score
+
     if folder.ledger.is_file():
         ledger: Any = read_record(folder.ledger, SpentBudget)
-        found |= {f"ledger/{name}": value for name, value in ledger["total"].items()}
-        found["ledger/planned_steps"] = ledger["planned_steps"]
-    return found
+        for name, count in ledger["total"].items():
+            values[f"ledger/{name}"] = count
+        values["ledger/planned_steps"] = ledger["planned_steps"]
+
+    return values
 
 
 def artifacts(run_id: str, folder: RunFolder) -> Iterator[wandb.Artifact]:
@@ -275,8 +335,11 @@ def artifacts(run_id: str, folder: RunFolder) -> Iterator[wandb.Artifact]:
             names: list[Any] = [name for name in table.columns if name not in ("text", "text_pair")]
             rows: list[Any] = [[row[name] for name in names] for row in table.rows]
             artifact.add(wandb.Table(columns=names, data=rows), path.stem.replace("/", "-"))
+
         yield artifact
+
     if any(folder.dynamics(0).parent.glob("epoch=*.parquet")):
+        figure = draw_map(folder)
         artifact = wandb.Artifact(f"data-map-{run_id}", "data-map")
-        artifact.add_file(str(draw_map(folder)), "map.png", policy="immutable")
+        artifact.add_file(str(figure), "map.png", policy="immutable")
         yield artifact
