@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -49,16 +49,16 @@ class Published:
 
     def __call__(self, table: str, *names: str, printed: bool = False) -> float:
         """Find a number, corrected unless `printed`; fractions from 0 to 1, or counts."""
-        *rows, column = names
+        *row_names, column = names
         content = self._tables[table]
-        cell = content.get("rows") or content["groups"]
-        for row in rows:
-            cell = cell[row]
+        row = content.get("rows") or content["groups"]
+        for name in row_names:
+            row = row[name]
         columns = list(content.get("scores") or content.get("columns") or content["classes"])
-        found = cell[columns.index(column)]
-        return float(
-            found["printed"] if printed and isinstance(found, Mapping) else published_value(found)
-        )
+        cell = row[columns.index(column)]
+        if printed and isinstance(cell, Mapping):
+            return float(cell["printed"])
+        return float(published_value(cell))
 
     def names(self, table: str, *rows: str) -> list[str]:
         """List the names of a table's rows, or of those within `rows`."""
@@ -70,9 +70,13 @@ class Published:
 
 def whole(share: float, rows: int, decimals: int) -> bool:
     """Tell whether a number of rows gives `share`, rounded or truncated to `decimals`."""
-    near, unit = (math.floor(share * rows), math.ceil(share * rows)), 10**decimals
-    written = (made(count / rows * unit) / unit for count in near for made in (round, math.floor))
-    return any(abs(each - share) < 1e-9 for each in written)
+    unit = 10**decimals
+    for count in (math.floor(share * rows), math.ceil(share * rows)):
+        scaled = count / rows * unit
+        for last_digit in (round(scaled), math.floor(scaled)):
+            if abs(last_digit / unit - share) < 1e-9:
+                return True
+    return False
 
 
 def f1_range(precision: float, recall: float, half: float, rows: int = 0) -> tuple[float, float]:
@@ -87,27 +91,24 @@ def f1_range(precision: float, recall: float, half: float, rows: int = 0) -> tup
     low, high = recall - half, recall + half
     if rows:
         low, high = math.ceil(low * rows) / rows, math.floor(high * rows) / rows
-    pairs = (max(precision - half, 0.0), max(low, 0.0)), (precision + half, high)
-    least, most = (2 * p * r / (p + r) if p + r else 0.0 for p, r in pairs)
-    return least, most
+    lowest = _f1(max(precision - half, 0.0), max(low, 0.0))
+    return lowest, _f1(precision + half, high)
 
 
-def claims_table(paper: str, claims: Iterable[Claim]) -> Table:
+def _f1(precision: float, recall: float) -> float:
+    total = precision + recall
+    return 2 * precision * recall / total if total else 0.0
+
+
+def claims_table(paper: str, claims: Sequence[Claim]) -> Table:
     """Lay out claims, with the number of those that do not hold in the title."""
-    claims = list(claims)
+    rows = []
+    for claim in claims:
+        value = None if claim.value is None else _number(claim.value)
+        texts = (claim.name, claim.where, claim.printed, value, claim.verdict, claim.calculation)
+        rows.append(texts)
     failed = sum(claim.holds is False for claim in claims)
-    rows = tuple(
-        (
-            claim.name,
-            claim.where,
-            claim.printed,
-            None if claim.value is None else _number(claim.value),
-            claim.verdict,
-            claim.calculation,
-        )
-        for claim in claims
-    )
-    return Table(f"{paper}: {len(claims)} claims, {failed} do not hold", _COLUMNS, rows)
+    return Table(f"{paper}: {len(claims)} claims, {failed} do not hold", _COLUMNS, tuple(rows))
 
 
 def _number(value: float) -> str:
@@ -130,23 +131,18 @@ def run(arguments: Sequence[str]) -> int:
     """Print the claims of one paper or of all; returns the exit code."""
     words = [word if "=" in word else f"paper={word}" for word in arguments]
     options = parse_options(ClaimsOptions, words)
-    papers = [options.paper] if options.paper else sorted(CLAIMS)
-    found = {paper: list(CLAIMS[paper]()) for paper in papers}
     verdict = VERDICTS.get(options.only)
-    chosen = {
-        paper: [each for each in claims if verdict in (None, each.verdict)]
-        for paper, claims in found.items()
-    }
-    tables = [claims_table(paper, claims) for paper, claims in chosen.items()]
+    tables = []
+    stored = {}
+    for paper in [options.paper] if options.paper else sorted(CLAIMS):
+        claims = [claim for claim in CLAIMS[paper]() if verdict in (None, claim.verdict)]
+        tables.append(claims_table(paper, claims))
+        stored[paper] = [{**asdict(claim), "verdict": claim.verdict} for claim in claims]
     print_tables(tables)
     if options.out:
         text = "\n".join(map(to_markdown, tables))
         print_lines(write_file(options.out / "claims.md", text))
         path = options.out / "claims.json"
-        plain = {
-            paper: [{**asdict(each), "verdict": each.verdict} for each in claims]
-            for paper, claims in chosen.items()
-        }
-        write_json(path, plain)
+        write_json(path, stored)
         print_lines(path)
     return 0

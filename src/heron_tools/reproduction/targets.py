@@ -60,8 +60,9 @@ class Target:
     def compute(self, request: Request) -> Filled:
         """Call its function."""
         load_forks(experiment_roots())
-        found: Filled = load(f"{PACKAGE}.{self.paper}.{self.function}")(request)
-        return found
+        function = load(f"{PACKAGE}.{self.paper}.{self.function}")
+        filled: Filled = function(request)
+        return filled
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +111,16 @@ def run_mark(folder: Path, data: str, encoder: str) -> str:
     from heron.results.collect import collect  # start-up time
 
     (run,) = collect(folder)
+    marks = []
+    own_data = run.setting("data.name")
+    if own_data != data:
+        marks.append(f"data set {own_data}")
     model = run.setting("prompting.model.name")
     name = str(model or run.setting("encoder.name")).rstrip("/").rpartition("/")[2]
-    marks = {f"data set {run.setting('data.name')}": run.setting("data.name") != data}
-    marks[f"{'model' if model else 'encoder'} {name}"] = name != encoder
-    return ", ".join(mark for mark, differs in marks.items() if differs)
+    if name != encoder:
+        kind = "model" if model else "encoder"
+        marks.append(f"{kind} {name}")
+    return ", ".join(marks)
 
 
 FILE = "targets.yaml"
@@ -128,17 +134,18 @@ def read_targets(roots: Sequence[Path] | None = None) -> dict[str, Target]:
     Raises:
         DataError: a file has entries that are not targets.
     """
-    found: dict[str, Target] = {}
+    targets: dict[str, Target] = {}
     for root in roots or experiment_roots():
         for path in sorted(root.glob(f"experiments/*/{FILE}")):
-            for key, entry in (read_yaml(path) or {}).items():
+            entries = read_yaml(path) or {}
+            for key, entry in entries.items():
                 values = {"paper": path.parent.name, "key": str(key), **(entry or {})}
                 try:
                     target = parse(Target, values)
                 except ConfigError as error:
                     raise DataError(f"{path}: {key}", str(error)) from error
-                found.setdefault(target.name, target)
-    return found
+                targets.setdefault(target.name, target)
+    return targets
 
 
 def choose_targets(word: str, targets: Mapping[str, Target]) -> list[Target]:
