@@ -31,18 +31,17 @@ def text_sequences(
     """
     stride = options.stride if options.overflow == "windows" else 0
     whole = replace(options, input="text", overflow="windows", stride=stride)
-    found = text_features(examples, tokenizer, whole)
-    sequences = len(found.lengths_S)
-    counts = np.diff([*found.sequences_R, sequences])
-    guids = [
-        f"{guid}{_PART}{part + 1}" if part else guid
-        for guid, count in zip(found.guids, counts, strict=True)
-        for part in range(count)
-    ]
+    features = text_features(examples, tokenizer, whole)
+    sequences = len(features.lengths_S)
+    counts = np.diff([*features.sequences_R, sequences])  # of each text
+    guids = []
+    for guid, count in zip(features.guids, counts, strict=True):
+        guids.append(guid)
+        guids += [f"{guid}{_PART}{number}" for number in range(2, count + 1)]
     return replace(
-        found,
+        features,
         sequences_R=np.arange(sequences, dtype=np.int32),
-        labels_R=np.repeat(found.labels_R, counts),
+        labels_R=np.repeat(features.labels_R, counts),
         truncated_R=np.zeros(sequences, dtype=bool),
         guids=guids,
     )
@@ -50,11 +49,13 @@ def text_sequences(
 
 def texts_of_rows(guids: Sequence[str], texts: Sequence[str]) -> list[int]:
     """Map each row of `text_sequences` to the index of its text in `texts` (guids)."""
-    found, place = [], -1
+    indices, index = [], -1
     for guid in guids:
-        place += place + 1 < len(texts) and guid == texts[place + 1]
-        found.append(place)
-    return found
+        is_next = index + 1 < len(texts) and guid == texts[index + 1]
+        if is_next:  # otherwise a later sequence of the same text
+            index += 1
+        indices.append(index)
+    return indices
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,25 +99,30 @@ def mask_tokens(
 
     Source: Devlin et al. 2019, section 3.1 and appendix A.1; its code for the number of tokens.
     """
-    inputs_BL, gold_BL = tokens_BL.copy(), np.full_like(tokens_BL, IGNORED)
-    others = np.flatnonzero(vocabulary.ordinary_V)
+    inputs_BL = tokens_BL.copy()
+    gold_BL = np.full_like(tokens_BL, IGNORED)
+    ordinary_ids = np.flatnonzero(vocabulary.ordinary_V)
     candidates_BL = vocabulary.ordinary_V[tokens_BL] & (mask_BL == 1)
     for row, seed in enumerate(seeds):
         places = np.flatnonzero(candidates_BL[row])
         if not len(places):
             continue
         random = np.random.default_rng(seed)
-        words = np.arange(len(places))
+        words = np.arange(len(places))  # the word of each candidate
         if whole_words:
             begins = vocabulary.begins_V[tokens_BL[row, places]]
             words = np.cumsum(begins) - begins[0]
         order = random.permutation(words[-1] + 1)
-        sizes = np.bincount(words)[order]
+        tokens_so_far = np.cumsum(np.bincount(words)[order])
         wanted = max(1, round(share * len(places)))
-        chosen = places[np.isin(words, order[: np.searchsorted(np.cumsum(sizes), wanted) + 1])]
+        last = np.searchsorted(tokens_so_far, wanted)
+        chosen = places[np.isin(words, order[: last + 1])]
         gold_BL[row, chosen] = tokens_BL[row, chosen]
+
         drawn = random.random(len(chosen))
-        inputs_BL[row, chosen[drawn < MASKED]] = vocabulary.mask_id
+        masked = chosen[drawn < MASKED]
         swapped = chosen[(drawn >= MASKED) & (drawn < SWAPPED)]
-        inputs_BL[row, swapped] = others[random.integers(len(others), size=len(swapped))]
+        inputs_BL[row, masked] = vocabulary.mask_id
+        indices = random.integers(len(ordinary_ids), size=len(swapped))
+        inputs_BL[row, swapped] = ordinary_ids[indices]
     return inputs_BL, gold_BL

@@ -54,8 +54,8 @@ class MaskedPredictions(Predictions):
 
     def details(self, config: Config) -> dict[str, list[Any]]:
         """See `Predictions`: loss in nats and accuracy of each text's masked tokens."""
-        found = [score_sums(sums) for sums in self.sums_T4]
-        return {name: [scores.get(name) for scores in found] for name in ("loss", "accuracy")}
+        scores_T = [score_sums(sums) for sums in self.sums_T4]
+        return {name: [scores.get(name) for scores in scores_T] for name in ("loss", "accuracy")}
 
     def answers(self, config: Config) -> dict[str, list[Any]]:
         """See `Predictions`: loss and accuracy only."""
@@ -63,9 +63,8 @@ class MaskedPredictions(Predictions):
 
     def lines(self, config: Config) -> list[str]:
         """Format loss and accuracy of the first text."""
-        return [
-            f"{name} {values[0]:.3f}" for name, values in self.details(config).items() if values
-        ]
+        details = self.details(config)
+        return [f"{name} {values[0]:.3f}" for name, values in details.items() if values]
 
 
 def _items(
@@ -75,16 +74,19 @@ def _items(
     no_answer: bool | None,
 ) -> dict[str, Floats]:
     """Compare each text's masked tokens with the predicted ones, in order."""
-    pairs = [
-        (prediction.split(), (gold[0] if gold else "").split())
-        for prediction, gold in zip(predictions, golds, strict=True)
-    ]
-    shares = [
-        np.mean([one == other for one, other in zip(*pair, strict=False)]) if pair[1] else np.nan
-        for pair in pairs
-    ]
-    exact = [float(prediction == gold) if gold else np.nan for prediction, gold in pairs]
-    return {"accuracy": np.asarray(shares, dtype=float), "exact_match": np.asarray(exact)}
+    accuracy: list[float] = []  # NaN without masked tokens
+    exact_match: list[float] = []
+    for prediction, gold in zip(predictions, golds, strict=True):
+        gold_tokens = gold[0].split() if gold else []
+        if not gold_tokens:
+            accuracy.append(np.nan)
+            exact_match.append(np.nan)
+            continue
+        tokens = prediction.split()
+        pairs = zip(tokens, gold_tokens, strict=False)
+        accuracy.append(float(np.mean([token == other for token, other in pairs])))
+        exact_match.append(float(tokens == gold_tokens))
+    return {"accuracy": np.asarray(accuracy), "exact_match": np.asarray(exact_match)}
 
 
 def _no_gold(path: Path, config: DataConfig) -> Rows:
