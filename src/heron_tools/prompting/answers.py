@@ -8,6 +8,7 @@ sends nothing, and a killed run loses no answer.
 from __future__ import annotations
 
 import json
+import math
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -64,17 +65,17 @@ class Backend(Protocol):
 
 def estimate_tokens(request: Request) -> int:
     """Estimate tokens from UTF-8 bytes: about four per token in any script."""
-    return sum(-(-len(message["content"].encode()) // 4) for message in request.messages)
+    return sum(math.ceil(len(message["content"].encode()) / 4) for message in request.messages)
 
 
 def model_key(settings: PromptingConfig) -> str:
     """Hash what affects every answer: model, address, form, dtype, scoring and sampling."""
     model = settings.model
-    place = {"name": model.name, "revision": model.revision, "form": model.form, "url": model.url}
+    source = {"name": model.name, "revision": model.revision, "form": model.form, "url": model.url}
     if model.backend == "local" and Path(model.name).is_dir():
-        place |= identity(EncoderConfig(name=model.name))  # its files may change
-    rest = {"dtype": model.dtype, "scoring": settings.scoring, **asdict(settings.sampling)}
-    return fingerprint(place, rest)
+        source |= identity(EncoderConfig(name=model.name))  # its files may change
+    options = {"dtype": model.dtype, "scoring": settings.scoring, **asdict(settings.sampling)}
+    return fingerprint(source, options)
 
 
 class Store:
@@ -93,36 +94,41 @@ class Store:
 
     def find(self, keys: Iterable[str]) -> dict[str, Answer]:
         """Read the stored answers, by key."""
-        found: dict[str, Answer] = {}
+        query = "select value from answers where key = ?"
+        answers: dict[str, Answer] = {}
         with closing(self._open()) as database:
             for key in keys:
-                row = database.execute("select value from answers where key = ?", (key,)).fetchone()
+                row = database.execute(query, (key,)).fetchone()
                 if row:
                     values = json.loads(row[0])
-                    found[key] = Answer(**{**values, "logprobs": tuple(values["logprobs"])})
-        return found
+                    values["logprobs"] = tuple(values["logprobs"])
+                    answers[key] = Answer(**values)
+        return answers
 
     def ask(
-        self, requests: Iterable[Request], backend: Backend, what: str, bar: bool | None
+        self, requests: Iterable[Request], backend: Backend, title: str, bar: bool | None
     ) -> dict[str, Answer]:
         """Get an answer to every request, from the store or the model; by key."""
-        wanted = {each.key: each for each in requests}
-        found = self.find(wanted)
-        left = [each for key, each in wanted.items() if key not in found]
-        if found and left:
-            print(f"{len(found)} of {len(wanted)} answers are in {self.path}", flush=True)
-        arriving = self.keep(backend.answer(left)) if left else iter(())
-        found |= dict(next(arriving) for _ in tracked(range(len(left)), what, bar))
-        return found
+        by_key = {request.key: request for request in requests}
+        answers = self.find(by_key)
+        unanswered = [request for key, request in by_key.items() if key not in answers]
+        if not unanswered:
+            return answers
+        if answers:
+            print(f"{len(answers)} of {len(by_key)} answers are in {self.path}", flush=True)
+        arriving = self.keep(backend.answer(unanswered))
+        for _ in tracked(range(len(unanswered)), title, bar):
+            key, answer = next(arriving)
+            answers[key] = answer
+        return answers
 
     def keep(self, answers: Iterable[tuple[str, Answer]]) -> Iterator[tuple[str, Answer]]:
         """Store each answer as it arrives, then yield it; no stored answer is overwritten."""
+        insertion = "insert or ignore into answers values (?, ?)"
         with closing(self._open()) as database:
             for key, answer in answers:
                 if answer.finish != "failed":
+                    value = json.dumps(asdict(answer), ensure_ascii=False)
                     with database:
-                        value = json.dumps(asdict(answer), ensure_ascii=False)
-                        database.execute(
-                            "insert or ignore into answers values (?, ?)", (key, value)
-                        )
+                        database.execute(insertion, (key, value))
                 yield key, answer

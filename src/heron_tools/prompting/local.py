@@ -91,8 +91,8 @@ class LocalModel:
                 **place,
             )
         # The model's defaults (a temperature, a penalty) would overrule `prompting.sampling`.
-        own = _listed(model.generation_config.eos_token_id)
-        ends = sorted({*own, *_listed(self.tokenizer.eos_token_id)})
+        model_ends = _listed(model.generation_config.eos_token_id)
+        ends = sorted({*model_ends, *_listed(self.tokenizer.eos_token_id)})
         pad = ends[0] if ends else 0
         model.generation_config = GenerationConfig(eos_token_id=ends or None, pad_token_id=pad)
         model.eval()
@@ -104,27 +104,32 @@ class LocalModel:
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
         """See `Backend`."""
-        way = self._most_probable if self.settings.scoring == "likelihood" else self._write
-        for choices in dict.fromkeys(request.choices for request in requests):
+        by_choices: dict[tuple[str, ...], list[Request]] = {}
+        for request in requests:
+            by_choices.setdefault(request.choices, []).append(request)
+        for choices, group in by_choices.items():
             prompts = []
-            group = [request for request in requests if request.choices == choices]
-            texts = [self._text(request) for request in group]
             room = self._room(choices)
+            texts = [self._text(request) for request in group]
             for request, text, ids in zip(group, texts, self._encode(texts), strict=True):
                 if len(ids) <= room:
                     prompts.append(_Prompt(request.key, text, tuple(ids)))
                 else:
                     error = f"the prompt has {len(ids)} tokens; with an answer after it, {room} fit"
                     yield request.key, Answer(finish="failed", error=error)
-            yield from way(prompts, choices)
+            if self.settings.scoring == "likelihood":
+                yield from self._most_probable(prompts, choices)
+            else:
+                yield from self._write(prompts)
 
     def _room(self, choices: Sequence[str]) -> float:
         """Compute how many tokens a prompt may have."""
-        most = getattr(self.model.config, "max_position_embeddings", None) or float("inf")
+        limit = getattr(self.model.config, "max_position_embeddings", None) or float("inf")
         if not choices:
-            return most - self.settings.sampling.max_tokens
-        plain = self.tokenizer(list(choices), add_special_tokens=False)["input_ids"]
-        return most - max(1 + len(ids) for ids in plain)
+            return limit - self.settings.sampling.max_tokens
+        encoded = self.tokenizer(list(choices), add_special_tokens=False)["input_ids"]
+        longest = max(len(ids) for ids in encoded)
+        return limit - longest - 1
 
     def _text(self, request: Request) -> str:
         if self.settings.model.form == "completion":
@@ -138,15 +143,20 @@ class LocalModel:
         if not texts:
             return []
         # A chat template adds its special tokens.
-        special = self.settings.model.form == "completion"
-        encoded = self.tokenizer(list(texts), add_special_tokens=special)["input_ids"]
+        adds_special = self.settings.model.form == "completion"
+        encoded = self.tokenizer(list(texts), add_special_tokens=adds_special)["input_ids"]
         # An end token that the tokenizer adds would end the answer before it begins.
         ends = (self.tokenizer.eos_token_id, self.tokenizer.sep_token_id)
-        return [ids[:-1] if special and ids and ids[-1] in ends else ids for ids in encoded]
+        for ids in encoded:
+            if adds_special and ids and ids[-1] in ends:
+                ids.pop()
+        return list(encoded)
 
     def _with_choices(self, prompt: _Prompt, choices: Sequence[str]) -> list[list[int]]:
         """Encode a prompt with each choice after it."""
-        space = "" if self.settings.model.form == "chat" or prompt.text[-1:].isspace() else " "
+        space = " "
+        if self.settings.model.form == "chat" or prompt.text[-1:].isspace():
+            space = ""
         return self._encode([f"{prompt.text}{space}{choice}" for choice in choices])
 
     # Likelihood
@@ -155,32 +165,42 @@ class LocalModel:
         self, prompts: Sequence[_Prompt], choices: Sequence[str]
     ) -> Iterator[tuple[str, Answer]]:
         """Score every choice: the sum of its tokens' log-probabilities after the prompt."""
-        pairs: dict[_Prompt, list[tuple[_Row, list[int]]]] = {}  # per choice: input, answer
+        rows: dict[_Prompt, list[_Row]] = {}  # the model's input for each choice
+        answers: dict[_Prompt, list[_Row]] = {}  # the tokens of each choice
+        every_row: list[_Row] = []
+        starts: list[int] = []
         for prompt in prompts:
-            whole = self._with_choices(prompt, choices)
-            _check_beginnings(choices, whole)
-            before = _count_common([prompt.ids, *map(tuple, whole)])
+            sequences = [tuple(ids) for ids in self._with_choices(prompt, choices)]
+            _check_beginnings(choices, sequences)
+            start = _count_common([prompt.ids, *sequences])
+            starts.append(start)
+            answers[prompt] = [sequence[start:] for sequence in sequences]
             # The last token is only predicted: choices that differ there share a row.
-            pairs[prompt] = [(tuple(ids[:-1]), ids[before:]) for ids in whole]
-        every = [pair for of in pairs.values() for pair in of]
+            rows[prompt] = [sequence[:-1] for sequence in sequences]
+            every_row += rows[prompt]
+
         # Logits are needed from the token before an answer on.
-        most = min((len(row) - len(answer) for row, answer in every), default=0)
-        shared, cache = self._shared([row for row, _ in every], most)
+        shared, cache = self._shared(every_row, min(starts, default=1) - 1)
         for batch in self._batches(prompts, shared, len(choices)):
-            begun, of = time.monotonic(), [pair for prompt in batch for pair in pairs[prompt]]
-            rows = list(dict.fromkeys(row for row, _ in of))
-            last = max(len(answer) for _, answer in of)
-            logprobs_BLV = self._logprobs(rows, shared, cache, last)
+            begun = time.monotonic()
+            batch_rows: dict[_Row, int] = {}  # each once, with its place in the batch
+            longest = 0
+            for prompt in batch:
+                for row in rows[prompt]:
+                    batch_rows.setdefault(row, len(batch_rows))
+                longest = max(longest, *map(len, answers[prompt]))
+            logprobs_BLV = self._logprobs(list(batch_rows), shared, cache, longest)
             seconds = (time.monotonic() - begun) / len(batch)
             for prompt in batch:
-                found = []
-                for row, answer in pairs[prompt]:
-                    of_LV = logprobs_BLV[rows.index(row), -len(answer) :]
-                    places = torch.arange(len(answer))
-                    found.append(float(of_LV[places, answer].double().sum()))
-                best, tokens = choices[int(np.argmax(found))], len(prompt.ids)
-                answered = Answer(best, logprobs=tuple(found), input_tokens=tokens, seconds=seconds)
-                yield prompt.key, answered
+                logprobs = []
+                for row, answer in zip(rows[prompt], answers[prompt], strict=True):
+                    answer_LV = logprobs_BLV[batch_rows[row], -len(answer) :]
+                    tokens_L = torch.tensor(answer)
+                    logprobs_L = answer_LV.gather(1, tokens_L[:, None])
+                    logprobs.append(float(logprobs_L.double().sum()))
+                best = choices[int(np.argmax(logprobs))]
+                tokens = len(prompt.ids)
+                yield prompt.key, Answer(best, "stop", tuple(logprobs), tokens, seconds=seconds)
 
     @torch.inference_mode()
     def _logprobs(self, rows: Sequence[_Row], shared: int, cache: Any, last: int) -> Tensor:
@@ -199,45 +219,48 @@ class LocalModel:
 
     # Writing
 
-    def _write(
-        self, prompts: Sequence[_Prompt], choices: Sequence[str] = ()
-    ) -> Iterator[tuple[str, Answer]]:
+    def _write(self, prompts: Sequence[_Prompt]) -> Iterator[tuple[str, Answer]]:
         """Generate an answer to each prompt."""
-        ids = [prompt.ids for prompt in prompts]
-        shared, cache = self._shared(ids, min(map(len, ids), default=1) - 1)
+        sampling = self.settings.sampling
+        rows = [prompt.ids for prompt in prompts]
+        shortest = min(map(len, rows), default=1)
+        shared, cache = self._shared(rows, shortest - 1)
         for batch in self._batches(prompts, shared):
             begun = time.monotonic()
-            written = self._generate([prompt.ids for prompt in batch], shared, cache)
+            generated = self._generate([prompt.ids for prompt in batch], shared, cache)
             seconds = (time.monotonic() - begun) / len(batch)
-            for prompt, new in zip(batch, written, strict=True):
-                text = self.tokenizer.decode(new, skip_special_tokens=True)
-                stops = [at for s in self.settings.sampling.stop if (at := text.find(s)) >= 0]
-                text = text[: min(stops)] if stops else text
-                ends = stops or len(new) < self.settings.sampling.max_tokens
-                finish = "stop" if ends else "length"
-                found = Answer(text.strip(), finish, (), len(prompt.ids), len(new), seconds)
-                yield prompt.key, found
+            for prompt, ids in zip(batch, generated, strict=True):
+                text = self.tokenizer.decode(ids, skip_special_tokens=True)
+                stops = [text.find(stop) for stop in sampling.stop if stop in text]
+                if stops:
+                    text = text[: min(stops)]
+                is_complete = stops or len(ids) < sampling.max_tokens
+                finish = "stop" if is_complete else "length"
+                counts = (len(prompt.ids), len(ids))
+                yield prompt.key, Answer(text.strip(), finish, (), *counts, seconds)
 
     def _generate(self, rows: Sequence[_Row], shared: int, cache: Any) -> list[list[int]]:
         """Generate after each row until an end token or `max_tokens`."""
         tokens_BL, mask_BL = self._padded(rows, shared)
-        sampling, start = self.settings.sampling, tokens_BL.shape[1]
-        ends = _listed(self.model.generation_config.eos_token_id)
-
+        sampling = self.settings.sampling
         options: dict[str, Any] = {"max_new_tokens": sampling.max_tokens, "do_sample": False}
         if sampling.temperature:
-            own = {"temperature": sampling.temperature, "top_p": sampling.top_p, "top_k": 0}
-            options |= {"do_sample": True, **own}
+            options["do_sample"] = True
+            options["temperature"] = sampling.temperature
+            options["top_p"] = sampling.top_p
+            options["top_k"] = 0
         with torch.random.fork_rng():
             torch.manual_seed(self.seed)
-            output = self.model.generate(
+            output_BL = self.model.generate(
                 tokens_BL,
                 attention_mask=mask_BL,
                 past_key_values=_repeated(cache, len(rows)),
                 **options,
             )
-        written = output[:, start:].tolist()
-        return [list(takewhile(lambda token: token not in ends, ids)) for ids in written]
+
+        ends = _listed(self.model.generation_config.eos_token_id)
+        generated = output_BL[:, tokens_BL.shape[1] :].tolist()
+        return [list(takewhile(lambda token: token not in ends, ids)) for ids in generated]
 
     # Batches
 
@@ -247,26 +270,30 @@ class LocalModel:
 
         It has at most `most` tokens: the logits of later ones are needed.
         """
-        is_shared = len(rows) > 1 and self.shares_prefix
-        count = min(_count_common(rows), most) if is_shared else 0
-        if count < _LEAST_SHARED:
+        if len(rows) < 2 or not self.shares_prefix:
             return 0, None
-        tokens_1L = torch.tensor([rows[0][:count]], device=self.model.device)
-        return count, self.model(tokens_1L, use_cache=True, logits_to_keep=1).past_key_values
+        length = min(_count_common(rows), most)
+        if length < _LEAST_SHARED:
+            return 0, None
+        tokens_1L = torch.tensor([rows[0][:length]], device=self.model.device)
+        output = self.model(tokens_1L, use_cache=True, logits_to_keep=1)
+        return length, output.past_key_values
 
     def _batches(
-        self, prompts: Sequence[_Prompt], shared: int, each: int = 1
+        self, prompts: Sequence[_Prompt], shared: int, rows_per_prompt: int = 1
     ) -> Iterator[list[_Prompt]]:
         """Divide prompts into batches of similar length, the longest first, by padded tokens.
 
-        `each` is the maximum number of rows per prompt.
+        `rows_per_prompt` is the maximum.
         """
         batch: list[_Prompt] = []
         for prompt in sorted(prompts, key=lambda prompt: len(prompt.ids), reverse=True):
-            tokens = (len(batch) + 1) * each * (len((batch or [prompt])[0].ids) - shared)
-            if batch and tokens > self.most_tokens:
-                yield batch
-                batch = []
+            if batch:
+                rows = (len(batch) + 1) * rows_per_prompt
+                length = len(batch[0].ids) - shared
+                if rows * length > self.most_tokens:
+                    yield batch
+                    batch = []
             batch.append(prompt)
         if batch:
             yield batch
@@ -274,9 +301,11 @@ class LocalModel:
     def _padded(self, rows: Sequence[_Row], shared: int) -> tuple[Tensor, Tensor]:
         """Pad rows between the shared tokens and their own; tokens and mask, int64 [B, L]."""
         longest, device = max(map(len, rows)), self.model.device
-        gaps = [[0] * (longest - len(row)) for row in rows]
-        tokens = [[*r[:shared], *gap, *r[shared:]] for r, gap in zip(rows, gaps, strict=True)]
-        mask = [[*[1] * shared, *gap, *[1] * (longest - shared - len(gap))] for gap in gaps]
+        tokens, mask = [], []
+        for row in rows:
+            gap = (0,) * (longest - len(row))
+            tokens.append(row[:shared] + gap + row[shared:])
+            mask.append((1,) * shared + gap + (1,) * (len(row) - shared))
         return torch.tensor(tokens, device=device), torch.tensor(mask, device=device)
 
 
@@ -287,14 +316,15 @@ def _loading(model: ModelConfig) -> Iterator[dict[str, Any]]:
         with loading(model.name):
             yield origin(EncoderConfig(name=model.name, revision=model.revision))
     except ConfigError as error:
-        said = str(error).replace("encoder.name", "prompting.model.name")
-        raise ConfigError(said) from error
+        message = str(error).replace("encoder.name", "prompting.model.name")
+        raise ConfigError(message) from error
 
 
-def _check_beginnings(choices: Sequence[str], paths: Sequence[Sequence[int]]) -> None:
+def _check_beginnings(choices: Sequence[str], sequences: Sequence[_Row]) -> None:
     """Refuse an answer whose tokens are a prefix of another's, which could never be chosen."""
-    for (short, begun), (long, path) in permutations(zip(choices, paths, strict=True), 2):
-        if len(begun) < len(path) and list(path[: len(begun)]) == list(begun):
+    pairs = permutations(zip(choices, sequences, strict=True), 2)
+    for (short, short_ids), (long, long_ids) in pairs:
+        if short_ids != long_ids and long_ids[: len(short_ids)] == short_ids:
             raise ConfigError(
                 f"prompting.prompt.answers: the tokens of '{short}' begin those of '{long}', which "
                 "would never be chosen; choose words that differ at the start, or scoring=generate"
@@ -304,9 +334,10 @@ def _check_beginnings(choices: Sequence[str], paths: Sequence[Sequence[int]]) ->
 def _count_common(rows: Sequence[Any]) -> int:
     """Count the tokens that all rows begin with."""
     first, last = min(rows), max(rows)  # in sorting order, all others lie between
-    return next(
-        (i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first)
-    )
+    for index, (token, other) in enumerate(zip(first, last, strict=False)):
+        if token != other:
+            return index
+    return len(first)
 
 
 def _repeated(cache: Any, rows: int) -> Any:
@@ -321,4 +352,6 @@ def _repeated(cache: Any, rows: int) -> Any:
 
 
 def _listed(ids: Any) -> list[int]:
-    return ids if isinstance(ids, list) else [] if ids is None else [ids]
+    if ids is None:
+        return []
+    return ids if isinstance(ids, list) else [ids]
