@@ -33,7 +33,9 @@ from transformers import (
 )
 from transformers.modeling_outputs import SequenceClassifierOutput
 
+Text = str | tuple[str, str]  # one text, or a pair
 Span = tuple[int, int]  # of characters: start, end
+Encoded = dict[str, Any]  # one sequence: tokens, and tokens of events
 
 DISTANCES = (2, 3, 5, 9, 17, 33, 65, 129)  # buckets of tokens between two events
 
@@ -93,10 +95,19 @@ class HeronModel(PreTrainedModel):
         return AutoTokenizer.from_pretrained(self.name_or_path, config=self.config)
 
     @torch.no_grad()
-    def predict(
-        self, texts: Sequence[str | tuple[str, str]], batch_size: int = 32
-    ) -> list[dict[str, float]]:
-        """Compute the probability of each class; a ValueError if an event is cut or missing."""
+    def predict(self, texts: Sequence[Text], batch_size: int = 32) -> list[dict[str, float]]:
+        """Compute the probability of each class.
+
+        Args:
+            texts: as in training, with markers around events.
+            batch_size: texts that are computed together.
+
+        Returns:
+            For each text, the probabilities by class, from 0 to 1.
+
+        Raises:
+            ValueError: an event is cut or missing.
+        """
         names = self.config.id2label.values()
         probabilities = []
         for start in range(0, len(texts), batch_size):
@@ -105,30 +116,35 @@ class HeronModel(PreTrainedModel):
                 probabilities.append(dict(zip(names, values, strict=True)))
         return probabilities
 
-    def read(self, texts: Sequence[str | tuple[str, str]]) -> Tensor:
-        """Compute logits_RC of texts."""
-        sequences = []
+    def read(self, texts: Sequence[Text]) -> Tensor:
+        """Compute the logits of texts, over all windows of each.
+
+        Returns:
+            logits_RC, or log-probabilities where both orders of the events are averaged.
+        """
+        sequences: list[Encoded] = []
         counts = []  # pooled vectors of each text
         for text in texts:
             windows = self.encode(text)
             sequences += windows
             counts.append(len(windows))
-        if self.settings["input"] == "separate":  # a vector for premise and hypothesis
+        if self.settings["input"] == "separate":  # one vector of premise and hypothesis
             counts = [count // 2 for count in counts]
+
         device = next(self.parameters()).device
         batch = {name: tensor.to(device) for name, tensor in self.batch(sequences).items()}
-
         pooled_XP = self.pool(**batch)
         over_windows = self.settings["over_windows"]
         if over_windows == "mean_states":
             means = [part_XP.mean(dim=0) for part_XP in pooled_XP.split(counts)]
             pooled_XP = torch.stack(means)
             counts = [1] * len(texts)
+
         logits_XC = self.classify(pooled_XP, batch["spans"])
         if self.settings["both_ways"]:
-            spans = batch["spans"][:, [2, 3, 0, 1]]
-            swapped_XP = self.pool(**{**batch, "spans": spans})
-            swapped_XC = self.classify(swapped_XP, spans)[:, self.settings["inverse"]]
+            batch["spans"] = batch["spans"][:, [2, 3, 0, 1]]
+            swapped_XC = self.classify(self.pool(**batch), batch["spans"])
+            swapped_XC = swapped_XC[:, self.settings["inverse"]]
             logits_XC = (logits_XC.log_softmax(dim=1) + swapped_XC.log_softmax(dim=1)) / 2
 
         rows = []
@@ -146,13 +162,23 @@ class HeronModel(PreTrainedModel):
         markers: Tensor | None = None,
         labels: Tensor | None = None,
     ) -> SequenceClassifierOutput:
-        """Compute logits_RC of a `batch`; with labels [R], also their loss.
+        """Compute logits_RC of a `batch`; with labels, also their loss.
 
         With `input=separate`, premise and hypothesis sequences alternate.
+
+        Args:
+            input_ids: token ids [B, L].
+            attention_mask: 1 for tokens, 0 for padding [B, L].
+            token_type_ids: 1 for tokens of the second text [B, L].
+            spans: first and last token of both events [B, 4].
+            markers: tokens of the opening markers of both events [B, 2].
+            labels: indices of classes [R].
         """
         pooled_RP = self.pool(input_ids, attention_mask, token_type_ids, spans, markers)
         logits_RC = self.classify(pooled_RP, spans)
-        loss = None if labels is None else nn.functional.cross_entropy(logits_RC, labels)
+        loss = None
+        if labels is not None:
+            loss = nn.functional.cross_entropy(logits_RC, labels)
         return SequenceClassifierOutput(loss=loss, logits=logits_RC)
 
     def pool(
@@ -163,7 +189,11 @@ class HeronModel(PreTrainedModel):
         spans: Any,
         markers: Any,
     ) -> Tensor:
-        """Encode sequences and pool their states; returns pooled_XP."""
+        """Encode sequences and pool their states; the arguments are those of `forward`.
+
+        Returns:
+            pooled_XP, one vector for a sequence, or for two with `input=separate`.
+        """
         states_BLD = self._states(input_ids, attention_mask, token_type_ids)
         rows_B = torch.arange(len(states_BLD), device=states_BLD.device)
         rows_B1 = rows_B[:, None]
@@ -218,18 +248,24 @@ class HeronModel(PreTrainedModel):
         return states_BLD
 
     def classify(self, pooled_XP: Tensor, spans: Any) -> Tensor:
-        """Map pooled vectors to logits_XC."""
+        """Map pooled vectors, with the distance of the events if heron used it, to logits_XC."""
         if self.distance is not None:
-            apart_R = spans[:, 2] - spans[:, 0]
+            distance_R = spans[:, 2] - spans[:, 0]
             borders = torch.tensor(DISTANCES, device=spans.device)
-            bucket_R = torch.bucketize(apart_R.abs(), borders, right=True)
-            bucket_R = bucket_R + (len(DISTANCES) + 1) * (apart_R < 0)
+            bucket_R = torch.bucketize(distance_R.abs(), borders, right=True)
+            # The second event's distances before the first have buckets of their own.
+            bucket_R = bucket_R + (len(DISTANCES) + 1) * (distance_R < 0)
             pooled_XP = torch.cat([pooled_XP, self.distance(bucket_R)], dim=1)
         logits_XC: Tensor = self.classifier(pooled_XP)
         return logits_XC
 
-    def encode(self, text: str | tuple[str, str]) -> list[dict[str, Any]]:
-        """Tokenize one text or pair into sequences, each with its tokens and event positions."""
+    def encode(self, text: Text) -> list[Encoded]:
+        """Tokenize one text or pair into sequences, each with its tokens and event positions.
+
+        Returns:
+            One sequence, or several with `overflow=windows`; with `input=separate`, those of the
+            premise and then those of the hypothesis.
+        """
         parts = [text] if isinstance(text, str) else text
         texts = [self.clean(part) for part in parts]
         form, case = self.settings["input"], self.settings["case"]
@@ -243,29 +279,29 @@ class HeronModel(PreTrainedModel):
         if form == "separate":
             return self._encode([texts[0]]) + self._encode([texts[1]])
         if form == "hypothesis":
-            return self._encode([texts[-1]])
+            return self._encode(texts[-1:])
         if form != "pair":
-            return self._encode([texts[0]])
+            return self._encode(texts[:1])
         separator = self.settings["separator"]
         if separator is None:
             return self._encode(texts)
         end = separator if self.settings["trailing_separator"] else ""
         return self._encode([f"{texts[0]}{separator}{texts[1]}{end}"])
 
-    def _encode(self, texts: Sequence[str]) -> list[dict[str, Any]]:
+    def _encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Tokenize a text, or a pair as one sequence; with `overflow=windows`, into several."""
         settings = self.settings
-        has_windows = settings["overflow"] == "windows"
-        encoded = self.tokenizer(
-            *([text] for text in texts),
-            truncation="longest_first" if len(texts) == 1 else settings["truncation"],
-            max_length=settings["max_length"],
-            return_overflowing_tokens=has_windows,
-            stride=settings["stride"] if has_windows else 0,
-        )
+        options = {"max_length": settings["max_length"], "truncation": settings["truncation"]}
+        if len(texts) == 1:
+            options["truncation"] = "longest_first"
+        if settings["overflow"] == "windows":
+            options["return_overflowing_tokens"] = True
+            options["stride"] = settings["stride"]
+        batches = [[text] for text in texts]  # of one row
+        encoded = self.tokenizer(*batches, **options)
         return [_sequence(encoding) for encoding in encoded.encodings]
 
-    def _encode_events(self, text: str) -> dict[str, Any]:
+    def _encode_events(self, text: str) -> Encoded:
         """Tokenize a text with two marked events into one sequence."""
         settings = self.settings
         plain, events = _parse(text, settings["markers"])
@@ -273,8 +309,9 @@ class HeronModel(PreTrainedModel):
         openings: list[int] = []
         if settings["written_markers"]:
             plain, events, openings, needed = _mark(plain, events, settings["written_markers"])
-        limits = {"truncation": True, "max_length": settings["max_length"]}
-        encoding = self.tokenizer([plain], return_offsets_mapping=True, **limits).encodings[0]
+        options = {"truncation": True, "max_length": settings["max_length"]}
+        encoded = self.tokenizer([plain], return_offsets_mapping=True, **options)
+        encoding = encoded.encodings[0]
 
         event_tokens = [_tokens_of(encoding, start, end) for start, end in events]
         opening_tokens = [_tokens_of(encoding, start, start + 1) for start in openings]
@@ -290,8 +327,8 @@ class HeronModel(PreTrainedModel):
         sequence["markers"] = [tokens[0] for tokens in opening_tokens or event_tokens]
         return sequence
 
-    def batch(self, sequences: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
-        """Pad sequences to the arguments of `forward`."""
+    def batch(self, sequences: Sequence[Encoded]) -> dict[str, Tensor]:
+        """Pad sequences of `encode` to the arguments of `forward`."""
         longest = max(len(sequence["ids"]) for sequence in sequences)
 
         def padded(name: str, fill: int) -> Tensor:
@@ -338,7 +375,7 @@ class HeronPipeline(TextClassificationPipeline):
         return SequenceClassifierOutput(logits=self.model.read(model_inputs["texts"]))
 
 
-def _sequence(encoding: Any) -> dict[str, Any]:
+def _sequence(encoding: Any) -> Encoded:
     length = len(encoding.ids)
     # Tokens from the second text on have type 1, its special tokens included.
     first = encoding.type_ids.index(1) if 1 in encoding.type_ids else length
@@ -386,8 +423,12 @@ def _mark(
         text += plain[cursor:start]
         openings[number] = len(text)
         text += f"{opening} "
-        spans[number] = len(text), len(text) + end - start
-        text += f"{plain[start:end]} {closing}"
+
+        event = plain[start:end]
+        begin = len(text)
+        text += event
+        spans[number] = begin, len(text)
+        text += f" {closing}"
         cursor = end
     return text + plain[cursor:], spans, openings, len(text)
 

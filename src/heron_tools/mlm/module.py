@@ -167,18 +167,19 @@ class MaskedModule(TaskModule):
         features = data.features[split]
         refused = {problem.where for problem in features.refused}
         examples = [example for example in data.examples[split] if example.guid not in refused]
-        texts_R = texts_of_rows(features.guids, [example.guid for example in examples])
+        guids_T = [example.guid for example in examples]
+        texts_R = texts_of_rows(features.guids, guids_T)
 
         sums_R4 = np.zeros((len(features), 4))
         gold_R: dict[int, list[int]] = {}  # ids of each row's masked tokens
         best_R: dict[int, list[int]] = {}
         for output in outputs:
+            rows = output.rows_R.tolist()
+            counts = output.sums_R4[:, 0].int().tolist()  # of masked tokens
             sums_R4[output.rows_R.cpu()] = output.sums_R4.cpu()
             start = 0
-            for row, count in zip(
-                output.rows_R.tolist(), output.sums_R4[:, 0].tolist(), strict=True
-            ):
-                end = start + int(count)
+            for row, count in zip(rows, counts, strict=True):
+                end = start + count
                 gold_R[row] = output.gold_N[start:end].tolist()
                 best_R[row] = output.best_N[start:end].tolist()
                 start = end

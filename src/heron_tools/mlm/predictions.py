@@ -77,14 +77,15 @@ def _items(
     accuracy: list[float] = []  # NaN without masked tokens
     exact_match: list[float] = []
     for prediction, gold in zip(predictions, golds, strict=True):
+        tokens = prediction.split()
         gold_tokens = gold[0].split() if gold else []
         if not gold_tokens:
             accuracy.append(np.nan)
             exact_match.append(np.nan)
             continue
-        tokens = prediction.split()
         pairs = zip(tokens, gold_tokens, strict=False)
-        accuracy.append(float(np.mean([token == other for token, other in pairs])))
+        is_right = [token == gold_token for token, gold_token in pairs]
+        accuracy.append(float(np.mean(is_right)))
         exact_match.append(float(tokens == gold_tokens))
     return {"accuracy": np.asarray(accuracy), "exact_match": np.asarray(exact_match)}
 

@@ -51,11 +51,13 @@ class TextReader(TableReader):
     def read(self, index: int) -> Example | None:
         """See `TableReader.read`."""
         row, line = self.table.rows[index], self.table.lines[index]
-        columns, problems_before = self.config.columns, len(self.problems)
+        columns = self.config.columns
+        problems_before = len(self.problems)
         guid = self.guid(row.get(columns.guid), line)
         if reason := row.get(LEFT_OUT):
             self.dropped.append((reason, TEXT))
             return None
+
         value = number_text(row[columns.text])
         text = ""
         if not is_missing(value):
@@ -65,11 +67,13 @@ class TextReader(TableReader):
             self.problem(line, problem, "one text in each row")
         if len(self.problems) > problems_before:
             return None
+
         if self.labels == "required" and text in self.known:
             self.dropped.append((COPY, TEXT))
             return None
         self.known.add(text)
-        return self.example(index, guid, text, {}, row.get(columns.group or ""), label=TEXT)
+        group = row.get(columns.group or "")
+        return self.example(index, guid, text, {}, group, label=TEXT)
 
 
 def text_table(path: Path, config: DataConfig) -> Table:

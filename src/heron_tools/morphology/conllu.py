@@ -95,6 +95,9 @@ _KEY = 16  # characters by which beginnings of sentences are indexed
 _ABSENT = "heron analyze data=NAME texts=FILE.jsonl writes the texts to parse"
 
 
+_Start = tuple[int, int]  # of a sentence: number of its file, first character
+
+
 class StoredAnalyses:
     """Looks texts up in a CoNLL-U file or a folder of them (`morphology=conllu:PATH`).
 
@@ -110,7 +113,8 @@ class StoredAnalyses:
     def __init__(self, path: Path):
         files = sorted(path.glob("*.conllu*")) if path.is_dir() else [path]
         if not path.exists() or not files:
-            near = nearest(path.name, [file.name for file in path.parent.glob("*.conllu*")])
+            names = [file.name for file in path.parent.glob("*.conllu*")]
+            near = nearest(path.name, names)
             raise ConfigError(f"morphology=conllu:{path}: name a file or a folder of them.{near}")
         self._path = path
         digest = fingerprint(*map(sha256_file, files))
@@ -120,9 +124,9 @@ class StoredAnalyses:
         self._texts: list[str] = []
         self._analyses: list[list[Analysis]] = []
         self._sentence_at: list[dict[int, int]] = []
-        # File and first character of each sentence, in order, and by the characters it begins with.
-        self._starts: list[tuple[int, int]] = []
-        self._starts_by_key: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        # Sentences in order, and by the characters that they begin with.
+        self._starts: list[_Start] = []
+        self._starts_by_key: dict[str, list[_Start]] = defaultdict(list)
         for file in files:
             self._add(file)
 
@@ -143,6 +147,7 @@ class StoredAnalyses:
         return analyses
 
     def _add(self, path: Path) -> None:
+        """Read a file."""
         sentences, analyses = [], []
         length, sentence_at = 0, {0: 0}
         for sentence in read_conllu(path):
@@ -153,16 +158,19 @@ class StoredAnalyses:
                 length += len(text)
                 sentence_at[length] = len(analyses)
 
-        whole_text, file_number = "".join(sentences), len(self._texts)
-        for start in sentence_at:
-            key = whole_text[start : start + _KEY]
-            self._starts.append((file_number, start))
-            self._starts_by_key[key].append((file_number, start))
+        whole_text = "".join(sentences)
+        file_number = len(self._texts)
+        for character in sentence_at:
+            start = (file_number, character)
+            key = whole_text[character : character + _KEY]
+            self._starts.append(start)
+            self._starts_by_key[key].append(start)
         self._texts.append(whole_text)
         self._analyses.append(analyses)
         self._sentence_at.append(sentence_at)
 
     def _find(self, text: str) -> Analysis | None:
+        """Join the analyses of the sentences that a text consists of; None if it is not found."""
         if not text:
             return join([])
         starts = self._starts  # a text shorter than a key is looked for everywhere

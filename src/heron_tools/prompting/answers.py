@@ -52,10 +52,14 @@ class Answer:
     error: str = ""  # of a failed request, the last error
 
 
+# The keys of requests with their answers, as they arrive.
+KeyedAnswers = Iterator[tuple[str, Answer]]
+
+
 class Backend(Protocol):
     """Answers each request once, in any order."""
 
-    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
+    def answer(self, requests: Sequence[Request]) -> KeyedAnswers:
         """Yield the key of a request and its answer as soon as it arrives.
 
         Raises:
@@ -82,7 +86,7 @@ class Store:
     """Answers of one model on disk; several processes may share it."""
 
     def __init__(self, cache: Path, model: str):
-        name = re.sub(r"[^\w.-]+", "_", model.rstrip("/").rsplit("/", 1)[-1])
+        name = re.sub(r"[^\w.-]+", "_", Path(model).name)
         self.path = cache / "answers" / f"{name}.sqlite"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with locked(self.path.with_suffix(".lock")), closing(self._open()) as database, database:
@@ -108,7 +112,17 @@ class Store:
     def ask(
         self, requests: Iterable[Request], backend: Backend, title: str, bar: bool | None
     ) -> dict[str, Answer]:
-        """Get an answer to every request, from the store or the model; by key."""
+        """Get an answer to every request, from the store or the model.
+
+        Args:
+            requests: those with the same key are sent once.
+            backend: the model.
+            title: of the progress bar.
+            bar: whether there is one; see `heron.base.terminal.tracked`.
+
+        Returns:
+            The answers by key, failed ones included.
+        """
         by_key = {request.key: request for request in requests}
         answers = self.find(by_key)
         unanswered = [request for key, request in by_key.items() if key not in answers]
@@ -116,13 +130,14 @@ class Store:
             return answers
         if answers:
             print(f"{len(answers)} of {len(by_key)} answers are in {self.path}", flush=True)
+
         arriving = self.keep(backend.answer(unanswered))
-        for _ in tracked(range(len(unanswered)), title, bar):
+        for _ in tracked(unanswered, title, bar):
             key, answer = next(arriving)
             answers[key] = answer
         return answers
 
-    def keep(self, answers: Iterable[tuple[str, Answer]]) -> Iterator[tuple[str, Answer]]:
+    def keep(self, answers: Iterable[tuple[str, Answer]]) -> KeyedAnswers:
         """Store each answer as it arrives, then yield it; no stored answer is overwritten."""
         insertion = "insert or ignore into answers values (?, ?)"
         with closing(self._open()) as database:

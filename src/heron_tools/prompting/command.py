@@ -50,10 +50,13 @@ def composed(arguments: Sequence[str], kind: type[T]) -> tuple[Config, T]:
 def split_words(arguments: Sequence[str], kind: Any) -> tuple[list[str], list[str]]:
     """Separate a command's own options from the overrides of a run."""
     options = field_types(kind)
-    own_words, words = [], []
+    own_words: list[str] = []
+    words: list[str] = []
     for word in arguments:
-        is_own = word.partition("=")[0] in options
-        (own_words if is_own else words).append(word)
+        if word.partition("=")[0] in options:
+            own_words.append(word)
+        else:
+            words.append(word)
     return own_words, spelt_out(words)
 
 
@@ -63,8 +66,11 @@ def spelt_out(words: Sequence[str]) -> list[str]:
     written = []
     for word in words:
         key = word.partition("=")[0]
-        is_own = key.split(".")[0] in fields and key not in _GROUPS
-        written.append(f"prompting.{word}" if is_own else word)
+        group = key.split(".")[0]
+        if group in fields and key not in _GROUPS:
+            written.append(f"prompting.{word}")
+        else:
+            written.append(word)
     if not any(word.startswith(("baseline=", "experiment=")) for word in words):
         written.append("baseline=prompted")
 

@@ -28,7 +28,7 @@ from heron.data.hub import loading, origin
 from heron.data.weights import load_weights
 from heron.models.config import EncoderConfig
 from heron.tasks.config import Config
-from heron_tools.prompting.answers import Answer, Request
+from heron_tools.prompting.answers import Answer, KeyedAnswers, Request
 from heron_tools.prompting.config import ModelConfig, PromptingConfig
 from heron_tools.prompting.prompts import as_text
 
@@ -43,7 +43,7 @@ class _Prompt(NamedTuple):
 
     key: str  # the request's `key`
     text: str
-    ids: tuple[int, ...]
+    ids: _Row
 
 
 class LocalModel:
@@ -102,21 +102,24 @@ class LocalModel:
         """Count the tokens of a request."""
         return len(self._encode([self._text(request)])[0])
 
-    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
+    def answer(self, requests: Sequence[Request]) -> KeyedAnswers:
         """See `Backend`."""
         by_choices: dict[tuple[str, ...], list[Request]] = {}
         for request in requests:
             by_choices.setdefault(request.choices, []).append(request)
+
         for choices, group in by_choices.items():
-            prompts = []
-            room = self._room(choices)
             texts = [self._text(request) for request in group]
-            for request, text, ids in zip(group, texts, self._encode(texts), strict=True):
-                if len(ids) <= room:
-                    prompts.append(_Prompt(request.key, text, tuple(ids)))
-                else:
+            encoded = self._encode(texts)
+            room = self._room(choices)
+            prompts = []
+            for request, text, ids in zip(group, texts, encoded, strict=True):
+                if len(ids) > room:
                     error = f"the prompt has {len(ids)} tokens; with an answer after it, {room} fit"
                     yield request.key, Answer(finish="failed", error=error)
+                    continue
+                prompts.append(_Prompt(request.key, text, tuple(ids)))
+
             if self.settings.scoring == "likelihood":
                 yield from self._most_probable(prompts, choices)
             else:
@@ -161,14 +164,12 @@ class LocalModel:
 
     # Likelihood
 
-    def _most_probable(
-        self, prompts: Sequence[_Prompt], choices: Sequence[str]
-    ) -> Iterator[tuple[str, Answer]]:
+    def _most_probable(self, prompts: Sequence[_Prompt], choices: Sequence[str]) -> KeyedAnswers:
         """Score every choice: the sum of its tokens' log-probabilities after the prompt."""
         rows: dict[_Prompt, list[_Row]] = {}  # the model's input for each choice
         answers: dict[_Prompt, list[_Row]] = {}  # the tokens of each choice
         every_row: list[_Row] = []
-        starts: list[int] = []
+        starts: list[int] = []  # of the answers
         for prompt in prompts:
             sequences = [tuple(ids) for ids in self._with_choices(prompt, choices)]
             _check_beginnings(choices, sequences)
@@ -180,27 +181,36 @@ class LocalModel:
             every_row += rows[prompt]
 
         # Logits are needed from the token before an answer on.
-        shared, cache = self._shared(every_row, min(starts, default=1) - 1)
+        first_start = min(starts, default=1)
+        shared, cache = self._shared(every_row, first_start - 1)
         for batch in self._batches(prompts, shared, len(choices)):
             begun = time.monotonic()
-            batch_rows: dict[_Row, int] = {}  # each once, with its place in the batch
+            place_of: dict[_Row, int] = {}  # in the batch, which has each row once
             longest = 0
             for prompt in batch:
                 for row in rows[prompt]:
-                    batch_rows.setdefault(row, len(batch_rows))
+                    place_of.setdefault(row, len(place_of))
                 longest = max(longest, *map(len, answers[prompt]))
-            logprobs_BLV = self._logprobs(list(batch_rows), shared, cache, longest)
+            logprobs_BLV = self._logprobs(list(place_of), shared, cache, longest)
+
             seconds = (time.monotonic() - begun) / len(batch)
             for prompt in batch:
                 logprobs = []
                 for row, answer in zip(rows[prompt], answers[prompt], strict=True):
-                    answer_LV = logprobs_BLV[batch_rows[row], -len(answer) :]
-                    tokens_L = torch.tensor(answer)
-                    logprobs_L = answer_LV.gather(1, tokens_L[:, None])
+                    answer_LV = logprobs_BLV[place_of[row], -len(answer) :]
+                    tokens_L = torch.arange(len(answer))
+                    logprobs_L = answer_LV[tokens_L, list(answer)]
                     logprobs.append(float(logprobs_L.double().sum()))
                 best = choices[int(np.argmax(logprobs))]
-                tokens = len(prompt.ids)
-                yield prompt.key, Answer(best, "stop", tuple(logprobs), tokens, seconds=seconds)
+                yield (
+                    prompt.key,
+                    Answer(
+                        best,
+                        logprobs=tuple(logprobs),
+                        input_tokens=len(prompt.ids),
+                        seconds=seconds,
+                    ),
+                )
 
     @torch.inference_mode()
     def _logprobs(self, rows: Sequence[_Row], shared: int, cache: Any, last: int) -> Tensor:
@@ -219,7 +229,7 @@ class LocalModel:
 
     # Writing
 
-    def _write(self, prompts: Sequence[_Prompt]) -> Iterator[tuple[str, Answer]]:
+    def _write(self, prompts: Sequence[_Prompt]) -> KeyedAnswers:
         """Generate an answer to each prompt."""
         sampling = self.settings.sampling
         rows = [prompt.ids for prompt in prompts]
@@ -227,7 +237,9 @@ class LocalModel:
         shared, cache = self._shared(rows, shortest - 1)
         for batch in self._batches(prompts, shared):
             begun = time.monotonic()
-            generated = self._generate([prompt.ids for prompt in batch], shared, cache)
+            batch_rows = [prompt.ids for prompt in batch]
+            generated = self._generate(batch_rows, shared, cache)
+
             seconds = (time.monotonic() - begun) / len(batch)
             for prompt, ids in zip(batch, generated, strict=True):
                 text = self.tokenizer.decode(ids, skip_special_tokens=True)
@@ -235,9 +247,16 @@ class LocalModel:
                 if stops:
                     text = text[: min(stops)]
                 is_complete = stops or len(ids) < sampling.max_tokens
-                finish = "stop" if is_complete else "length"
-                counts = (len(prompt.ids), len(ids))
-                yield prompt.key, Answer(text.strip(), finish, (), *counts, seconds)
+                yield (
+                    prompt.key,
+                    Answer(
+                        text.strip(),
+                        finish="stop" if is_complete else "length",
+                        input_tokens=len(prompt.ids),
+                        output_tokens=len(ids),
+                        seconds=seconds,
+                    ),
+                )
 
     def _generate(self, rows: Sequence[_Row], shared: int, cache: Any) -> list[list[int]]:
         """Generate after each row until an end token or `max_tokens`."""
@@ -300,12 +319,14 @@ class LocalModel:
 
     def _padded(self, rows: Sequence[_Row], shared: int) -> tuple[Tensor, Tensor]:
         """Pad rows between the shared tokens and their own; tokens and mask, int64 [B, L]."""
-        longest, device = max(map(len, rows)), self.model.device
+        device = self.model.device
+        longest = max(map(len, rows))
         tokens, mask = [], []
         for row in rows:
-            gap = (0,) * (longest - len(row))
-            tokens.append(row[:shared] + gap + row[shared:])
-            mask.append((1,) * shared + gap + (1,) * (len(row) - shared))
+            gap = [0] * (longest - len(row))
+            own = row[shared:]
+            tokens.append([*row[:shared], *gap, *own])
+            mask.append([1] * shared + gap + [1] * len(own))
         return torch.tensor(tokens, device=device), torch.tensor(mask, device=device)
 
 

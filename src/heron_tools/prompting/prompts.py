@@ -124,15 +124,15 @@ class Prompter:
         answered = list(zip(map(self._question, shots), golds, strict=True))
         if self.prompt.examples == "turns":
             turns: list[Message] = []
-            for shot, gold in answered:
-                turns += [user_message(shot), {"role": "assistant", "content": gold}]
+            for text, gold in answered:
+                turns += [user_message(text), {"role": "assistant", "content": gold}]
             turns.append(user_message(question))
             first = user_message(f"{instruction}\n\n{turns[0]['content']}")
             return [first, *turns[1:]]
         parts = [instruction]
-        for shot, gold in answered:
-            space = "" if shot.endswith("\n") else " "
-            parts.append(f"{shot}{space}{gold}")
+        for text, gold in answered:
+            space = "" if text.endswith("\n") else " "
+            parts.append(f"{text}{space}{gold}")
         return [user_message("\n\n".join([*parts, question]))]
 
     def values(self, example: Example) -> dict[str, Any]:

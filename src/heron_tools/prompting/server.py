@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from functools import cached_property
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from heron.base.errors import ConfigError, first_line
 from heron.base.secrets import redact
 from heron.tasks.config import Config
-from heron_tools.prompting.answers import Answer, Request
+from heron_tools.prompting.answers import Answer, KeyedAnswers, Request
 from heron_tools.prompting.config import PromptingConfig
 from heron_tools.prompting.prompts import as_text
 
@@ -52,7 +52,7 @@ class Server:
             max_retries=self.traffic.attempts - 1,
         )
 
-    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
+    def answer(self, requests: Sequence[Request]) -> KeyedAnswers:
         """See `Backend`."""
         _ = self.client  # a missing key is an error before anything is sent
         pool = ThreadPoolExecutor(self.traffic.concurrency)
@@ -62,8 +62,9 @@ class Server:
                 if future.exception():  # it ends the command: send no more, keep what has come
                     pool.shutdown(wait=False, cancel_futures=True)
                     for other, key in keys.items():
-                        is_done = other.done() and not other.cancelled() and not other.exception()
-                        if is_done:
+                        if not other.done() or other.cancelled():
+                            continue
+                        if not other.exception():
                             yield key, other.result()
                 yield keys.pop(future), future.result()
         finally:  # on an error or Ctrl+C: open requests are not waited for

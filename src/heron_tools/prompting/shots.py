@@ -87,6 +87,7 @@ class Shots:
         return self._same if self.settings.same else self._draw(example.guid)
 
     def _draw(self, name: str) -> list[Example]:
+        """Draw examples; the same for the same `name` and seed."""
         count = self.settings.shots
         if self.settings.draw == "first":
             return self.pool[:count]
@@ -97,7 +98,9 @@ class Shots:
 
         labels = list(self.by_label)
         source.shuffle(labels)  # which classes have one more, if the number is no multiple
-        left = {label: source.sample(rows, len(rows)) for label, rows in self.by_label.items()}
+        left = {}
+        for label, rows in self.by_label.items():
+            left[label] = source.sample(rows, len(rows))
         drawn: list[Example] = []
         while len(drawn) < count:
             for label in labels:

@@ -5,7 +5,7 @@ Shape suffixes: R rows, C classes.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -75,31 +75,44 @@ class PromptedModel:
     @property
     def notes(self) -> dict[str, Any]:
         """Counts of answers for `status.json`, and the model's name."""
+        log = defaultdict(list, self.log)
         notes = {
             "model": self.settings.model.name,
-            "answers": dict(Counter(self.log.get("finish", ()))),
-            "rules": dict(Counter(self.log.get("rule", ()))),
-            "input_tokens": sum(self.log.get("input_tokens", ())),
-            "output_tokens": sum(self.log.get("output_tokens", ())),
+            "answers": dict(Counter(log["finish"])),
+            "rules": dict(Counter(log["rule"])),
+            "input_tokens": sum(log["input_tokens"]),
+            "output_tokens": sum(log["output_tokens"]),
         }
-        costs = [cost for cost in self.log.get("cost", ()) if cost is not None]
+        costs = [cost for cost in log["cost"] if cost is not None]
         if costs:
             notes["cost"] = round(sum(costs), 6)
         return notes
 
     def questions(self, examples: Sequence[Example], config: Config) -> list[Question]:
-        """Write the prompt of every row."""
+        """Write the prompt of every row.
+
+        Args:
+            examples: the rows to ask about.
+            config: of these rows, which may be another data set than the run's.
+
+        Raises:
+            ConfigError: a prompt cannot be rendered, or the pool has too few rows.
+        """
         prompter = Prompter(config, self.settings.prompt)
         labels = config.data.label_order if prompter.answers else []
         shots = Shots(self.settings, self.pool, examples, labels, config.seed)
         if shots.left_out:
             say(f"{shots.left_out} rows of the pool are among the questions: never used")
         drawn = [shots.of(example) for example in examples]
+        questions = []
         if self.translator is None:
-            pairs = zip(examples, drawn, strict=True)
-            return [self._question(prompter, row, row_shots) for row, row_shots in pairs]
+            for row, row_shots in zip(examples, drawn, strict=True):
+                questions.append(self._question(prompter, row, row_shots))
+            return questions
 
-        distinct = {shot.guid: shot for row_shots in drawn for shot in row_shots}
+        distinct: dict[str, Example] = {}  # all examples in prompts, by guid
+        for row_shots in drawn:
+            distinct.update((shot.guid, shot) for shot in row_shots)
         answers = [prompter.right_answer(shot) for shot in distinct.values()]
         if not prompter.answers:  # class names are words of the prompt
             answers = self.translator.translate_golds(answers)
@@ -107,7 +120,6 @@ class PromptedModel:
         translated = self.translator.translate_rows(list(distinct.values()))
         shot_of = {shot.guid: shot for shot in translated}
         rows = self.translator.translate_rows(examples)
-        questions = []
         for row, row_shots in zip(rows, drawn, strict=True):
             translated = [shot_of[shot.guid] for shot in row_shots]
             answers = [answer_of[shot.guid] for shot in row_shots]

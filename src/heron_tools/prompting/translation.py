@@ -7,7 +7,7 @@ Deviates: the paper used Google Translate; here it is any seq2seq model or trans
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,7 @@ from heron.metrics.summary import split_sentences
 from heron.models.config import EncoderConfig
 from heron.tasks.config import Config
 from heron.tasks.task import task_of
-from heron_tools.prompting.answers import Answer, Request, Store
+from heron_tools.prompting.answers import Answer, KeyedAnswers, Request, Store
 from heron_tools.prompting.config import ModelConfig, PromptingConfig
 from heron_tools.prompting.prompts import user_message
 from heron_tools.prompting.server import Server
@@ -75,30 +75,36 @@ class Translator:
         return list(texts) if source is None else self.translate(texts, source, self.home)
 
     def requests(self, texts: Sequence[str], source: str, target: str) -> list[Request]:
-        """List the translations that texts need; none where source and target are equal."""
+        """List the translations that texts need; none where source and target are equal.
+
+        Args:
+            texts: empty ones need no translation.
+            source: code of their language.
+            target: code of the language to translate to.
+        """
         if source == target:
             return []
         settings = self.settings
-        identity_of_model: list[Any] = [settings.model, settings.url, source, target]
+        model: list[Any] = [settings.model, settings.url, source, target]  # what decides a text
         if settings.codes:
-            identity_of_model.append(dict(settings.codes))
+            model.append(dict(settings.codes))
         if settings.backend == "local":
             folder = model_name(settings.model, source, target)
             if Path(folder).is_dir():  # its files may change
-                identity_of_model.append(identity(EncoderConfig(name=folder)))
+                model.append(identity(EncoderConfig(name=folder)))
+
         requests = []
         for text in dict.fromkeys(texts):
             if text.strip():
-                key = fingerprint(identity_of_model, text)
+                key = fingerprint(model, text)
                 requests.append(Request(key, (user_message(text),), (source, target)))
         return requests
 
     @property
     def store(self) -> Store:
         """Where translations are kept."""
-        model = self.settings.model or str(self.settings.url)
-        name = model.rstrip("/").rsplit("/", 1)[-1]
-        return Store(Path(self.config.paths.cache), f"translation-{name}")
+        model = Path(self.settings.model or str(self.settings.url))
+        return Store(Path(self.config.paths.cache), f"translation-{model.name}")
 
     def translate(self, texts: Sequence[str], source: str, target: str) -> list[str]:
         """Translate texts; empty texts are returned as they are.
@@ -144,7 +150,7 @@ class LocalTranslation:
         self.settings, self.most_tokens = settings.translation, budget(config.batching)
         self._loaded: dict[str, tuple[Any, Any]] = {}
 
-    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
+    def answer(self, requests: Sequence[Request]) -> KeyedAnswers:
         """See `Backend`; `choices` of a request are its two languages."""
         for request in requests:
             source, target = request.choices

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from heron.base.cells import Table, to_markdown
 from heron.base.errors import ConfigError
@@ -15,7 +15,12 @@ from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import OneOf
 from heron.config.parsing import parse_options
 from heron.results import CLAIMS
-from heron_tools.reproduction.published import find_published, published_value
+from heron_tools.reproduction.published import (
+    PublishedPart,
+    find_published,
+    published_cells,
+    published_value,
+)
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be decided"
 _COLUMNS = ("claim", "where", "the paper says", "recomputed", "verdict", "calculation")
@@ -45,17 +50,11 @@ class Published:
         path = find_published(paper)
         if path is None:
             raise ConfigError(f"experiments/{paper} has no published.yaml")
-        self._tables: Mapping[str, Any] = read_yaml(path)["tables"]
+        self._tables: PublishedPart = read_yaml(path)["tables"]
 
     def __call__(self, table: str, *names: str, printed: bool = False) -> float:
         """Find a number, corrected unless `printed`; fractions from 0 to 1, or counts."""
-        *row_names, column = names
-        content = self._tables[table]
-        row = content.get("rows") or content["groups"]
-        for name in row_names:
-            row = row[name]
-        columns = list(content.get("scores") or content.get("columns") or content["classes"])
-        cell = row[columns.index(column)]
+        cell = dict(published_cells(self._tables[table]))[names]
         if printed and isinstance(cell, Mapping):
             return float(cell["printed"])
         return float(published_value(cell))
@@ -69,7 +68,13 @@ class Published:
 
 
 def whole(share: float, rows: int, decimals: int) -> bool:
-    """Tell whether a number of rows gives `share`, rounded or truncated to `decimals`."""
+    """Tell whether a number of rows gives `share`, rounded or truncated to `decimals`.
+
+    Args:
+        share: as printed, a fraction.
+        rows: number of all rows.
+        decimals: of the printed fraction.
+    """
     unit = 10**decimals
     for count in (math.floor(share * rows), math.ceil(share * rows)):
         scaled = count / rows * unit
@@ -131,13 +136,18 @@ def run(arguments: Sequence[str]) -> int:
     """Print the claims of one paper or of all; returns the exit code."""
     words = [word if "=" in word else f"paper={word}" for word in arguments]
     options = parse_options(ClaimsOptions, words)
+    papers = [options.paper] if options.paper else sorted(CLAIMS)
     verdict = VERDICTS.get(options.only)
     tables = []
     stored = {}
-    for paper in [options.paper] if options.paper else sorted(CLAIMS):
-        claims = [claim for claim in CLAIMS[paper]() if verdict in (None, claim.verdict)]
+    for paper in papers:
+        claims = []
+        for claim in CLAIMS[paper]():
+            if verdict in (None, claim.verdict):
+                claims.append(claim)
         tables.append(claims_table(paper, claims))
         stored[paper] = [{**asdict(claim), "verdict": claim.verdict} for claim in claims]
+
     print_tables(tables)
     if options.out:
         text = "\n".join(map(to_markdown, tables))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scipy import stats
@@ -18,12 +18,14 @@ from heron.results.systems import System, group_runs
 from heron_tools.reproduction.deviations import DAGGER
 from heron_tools.reproduction.paper_tables import ScoreTable
 from heron_tools.reproduction.published import (
-    flat_rows,
+    Names,
+    PublishedPart,
     own_digits,
     printed_digits,
+    published_cells,
     published_value,
 )
-from heron_tools.reproduction.targets import Estimate, Names
+from heron_tools.reproduction.targets import Estimate
 
 COLUMNS = ("published", "reproduced", "Δ", "95 % interval", "test")
 # Keys by which a model, or the data set of a prompt's shots, may be replaced.
@@ -104,34 +106,38 @@ def _cells(row: Compared, digits: int, same_size: bool) -> tuple[Cell, ...]:
 
     Counts of substitute data get no Δ or test unless totals equal the paper's.
     """
-    published = None if row.published is None else f"{row.published:,.{digits}f}"
-    estimate = row.estimate
+    published, estimate = row.published, row.estimate
+    first_cells = (*row.names, None if published is None else f"{published:,.{digits}f}")
     if estimate is None:
-        return (*row.names, published, None, None, None, None)
-    size = f" ({estimate.n:,} {estimate.of})" if estimate.n else ""
+        return (*first_cells, None, None, None, None)
     value = estimate.value
+    size = f" ({estimate.n:,} {estimate.of})" if estimate.n else ""
     if math.isnan(value):
-        return (*row.names, published, f"undefined{size}", None, None, None)
+        return (*first_cells, f"undefined{size}", None, None, None)
 
-    is_whole = row.published is not None and not digits
-    own_decimals = 1 if is_whole else max(3, digits + 1)
+    is_whole = published is not None and not digits
+    decimals = 1 if is_whole else max(3, digits + 1)
+    spec = f",.{decimals}f"
     is_count = _is_count(estimate)
-    reproduced = f"{value:,.0f}" if is_count else f"{value:,.{own_decimals}f}"
+    reproduced = format(value, ",.0f" if is_count else spec)
     if estimate.sd is not None:
-        reproduced += f" ± {estimate.sd:.{own_decimals}f}"
+        reproduced += f" ± {estimate.sd:.{decimals}f}"
     reproduced += size
 
     interval, change, test = "", "", ""
-    if estimate.low is not None:
-        interval = f"{estimate.low:,.{own_decimals}f} to {estimate.high:,.{own_decimals}f}"
+    if estimate.low is not None and estimate.high is not None:
+        low, high = format(estimate.low, spec), format(estimate.high, spec)
+        interval = f"{low} to {high}"
     is_comparable = same_size or not (estimate.mark and is_count)
-    if row.published is not None and is_comparable:
-        change = f"{value - row.published:+,.{own_decimals}f}"
-        test = against_published(row.published, estimate, digits)
+    if published is not None and is_comparable:
+        change = format(value - published, f"+{spec}")
+        test = against_published(published, estimate, digits)
 
     mark = f" {DAGGER}" if estimate.mark else ""
-    cells = [text and f"{text}{mark}" for text in (reproduced, change, interval, test)]
-    return (*row.names, published, *(cell or None for cell in cells))
+    cells: list[Cell] = []
+    for text in (reproduced, change, interval, test):
+        cells.append(f"{text}{mark}" if text else None)
+    return (*first_cells, *cells)
 
 
 def against_published(published: float, estimate: Estimate, digits: int) -> str:
@@ -139,6 +145,11 @@ def against_published(published: float, estimate: Estimate, digits: int) -> str:
 
     With several seeds, by a one-sample t-test; with another interval, by a normal approximation
     from its width; without an interval, by the printed digits.
+
+    Args:
+        published: taken as a constant.
+        estimate: the reproduced number, in the same unit.
+        digits: decimals of the published number.
     """
     distance = abs(estimate.value - published)
     low, high = estimate.low, estimate.high
@@ -158,10 +169,12 @@ def against_published(published: float, estimate: Estimate, digits: int) -> str:
     if not error:
         return inside
     p = 2 * distribution.sf(distance / error)
-    return f"{inside}, p < .001" if p < 0.001 else f"{inside}, p = {p:.3f}".replace("0.", ".")
+    if p < 0.001:
+        return f"{inside}, p < .001"
+    return f"{inside}, p = {p:.3f}".replace("0.", ".")
 
 
-def note_of(table: Mapping[str, Any]) -> str:
+def note_of(table: PublishedPart) -> str:
     """Write a published table's note: its definition, the number of items, and remarks."""
     n = table.get("n")
     size = ""
@@ -177,7 +190,7 @@ def note_of(table: Mapping[str, Any]) -> str:
 
 
 def compare_values(
-    table: Mapping[str, Any], values: Mapping[Names, Estimate]
+    table: PublishedPart, values: Mapping[Names, Estimate]
 ) -> tuple[list[Compared], int]:
     """Compare a function's values with a table's numbers, by the names of row and column.
 
@@ -190,17 +203,8 @@ def compare_values(
         estimate = unpublished.pop(names, None)
         rows.append(Compared(names, published_value(cell), estimate, _doubt(cell)))
     rows += [Compared(names, None, estimate) for names, estimate in unpublished.items()]
-    return rows, max((len(row.names) for row in rows), default=2) - 1
-
-
-def published_cells(table: Mapping[str, Any]) -> Iterator[tuple[Names, Any]]:
-    """Yield the cells of a published table with the names of row and column."""
-    columns = table.get("scores") or table.get("columns") or table.get("classes") or ()
-    for names, row in flat_rows(table.get("rows") or table.get("groups") or {}):
-        cells = row if isinstance(row, list) else [row]
-        for column, cell in zip(columns, cells, strict=True):
-            if cell is not None:
-                yield (*names, str(column)), cell
+    longest = max((len(row.names) for row in rows), default=2)
+    return rows, longest - 1
 
 
 def _doubt(cell: Any) -> str:
@@ -213,8 +217,8 @@ def _doubt(cell: Any) -> str:
 
 
 def compare_runs(
-    published: Mapping[str, Any],
-    table: Mapping[str, Any],
+    published: PublishedPart,
+    table: PublishedPart,
     runs: Sequence[RunRecord],
 ) -> tuple[list[Compared], list[str]]:
     """Compare the scores of finished runs with a table's, matched as in `heron report`.
@@ -222,18 +226,29 @@ def compare_runs(
     A run with an encoder, model or data set that the paper does not have is shown beside all rows
     that agree in the other names, and marked; so are other deviations.
 
+    Args:
+        published: the paper's `published.yaml`.
+        table: one of its tables.
+        runs: those to compare; unfinished ones are left out.
+
     Returns:
         The comparisons, and the names of their columns.
     """
     paper = ScoreTable(published, table)
     # By row: the groups that are shown beside it, each with its mark.
     marked_groups: dict[Names, list[tuple[System, str]]] = {key: [] for key in paper.printed}
-    for group in paper.chosen(group_runs([run for run in runs if run.done])):
+    finished = [run for run in runs if run.done]
+    for group in paper.chosen(group_runs(finished)):
         deviations = paper.deviations(group)
         for own_key in paper.keys_of(group):
-            substitutes = {key: _substitutes(own_key, key, paper) for key in paper.printed}
-            matches = {key: text for key, text in substitutes.items() if text is not None}
-            for key, substitute in (matches or {own_key: ""}).items():
+            matches = {}
+            for key in paper.printed:
+                substitute = _substitutes(own_key, key, paper)
+                if substitute is not None:
+                    matches[key] = substitute
+            if not matches:
+                matches[own_key] = ""
+            for key, substitute in matches.items():
                 mark = "; ".join(filter(None, (substitute, deviations)))
                 marked_groups.setdefault(key, []).append((group, mark))
 
@@ -244,7 +259,8 @@ def compare_runs(
             estimates = [_estimate(group, paper, metric, mark) for group, mark in groups]
             for estimate in estimates or [None]:
                 if value is not None or estimate is not None:
-                    rows.append(Compared((*key, column), value, estimate, _doubt(cell)))
+                    names = (*key, column)
+                    rows.append(Compared(names, value, estimate, _doubt(cell)))
     return rows, [*paper.headings, "score"]
 
 
@@ -272,19 +288,22 @@ def _substitutes(own_key: Names, key: Names, paper: ScoreTable) -> str | None:
 def _estimate(group: System, paper: ScoreTable, metric: str, mark: str) -> Estimate | None:
     """Summarize the seeds of a group; a single seed has its run's stored interval."""
     split = paper.split_of(group)
-    if str(group.runs[0].setting("data.name")) not in paper.data:
+    data = str(group.runs[0].setting("data.name"))
+    if data not in paper.data:
         split = split.rpartition(".")[2]  # the run's own test split
     summary = group.summary(split, metric)
     if summary is None:
         return None
+
     mean, sd, n = summary
     if sd is not None:
-        half = stats.t.ppf(0.975, n - 1) * sd / math.sqrt(n)
+        error = sd / math.sqrt(n)
+        half = stats.t.ppf(0.975, n - 1) * error
         return Estimate(mean, mean - half, mean + half, n, "seeds", sd, mark)
 
-    run = next(run for run in group.done if run.score(split, metric) is not None)
-    low = run.score(split, f"{metric}_low")
-    high = run.score(split, f"{metric}_high")
-    if low is None or high is None:
-        low = high = None
-    return Estimate(mean, low, high, 1, "seed", mark=mark)
+    for run in group.done:
+        low = run.score(split, f"{metric}_low")
+        high = run.score(split, f"{metric}_high")
+        if low is not None and high is not None:
+            return Estimate(mean, low, high, n, "seed", mark=mark)
+    return Estimate(mean, n=n, of="seed", mark=mark)

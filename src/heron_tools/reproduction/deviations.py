@@ -107,4 +107,4 @@ def _compose(experiment: str | None) -> DictConfig:
 
 def _last_part(name: Any) -> str:
     """Name a model without its owner or folder; empty for none."""
-    return str(name or "").rstrip("/").rpartition("/")[2]
+    return Path(str(name or "")).name

@@ -55,7 +55,7 @@ def _latex_row(cells: Sequence[str]) -> str:
 
 
 def _is_number_like(text: str) -> bool:
-    return text[:1] in "+-–−." or text[:1].isdigit() or not text
+    return text[:1] in "+-–−." or text[:1].isdigit()
 
 
 def _latex(text: str) -> str:

@@ -27,6 +27,8 @@ from heron.results.systems import (
 from heron_tools.reproduction.deviations import DAGGER, deviations
 from heron_tools.reproduction.published import (
     DECIMALS,
+    Names,
+    PublishedPart,
     find_published,
     flat_rows,
     printed_digits,
@@ -56,7 +58,7 @@ class RowName(NamedTuple):
                 value = run.setting(key)
                 break
 
-        last_part = str(value).rstrip("/").rpartition("/")[2]
+        last_part = Path(str(value)).name
         return self.names.get(str(value)) or self.names.get(last_part) or last_part
 
     @property
@@ -77,14 +79,20 @@ def fine_tuned_on(run: RunRecord) -> str:
     Returns `none` if every stage froze the encoder (a probe).
     """
     frozen = run.setting("encoder.freeze")
-    names = [stage["data"] for stage in _stages(run) if (stage.get("freeze") or frozen) != "all"]
+    names = []
+    for stage in _stages(run):
+        frozen_in_stage = stage.get("freeze") or frozen
+        if frozen_in_stage != "all":
+            names.append(stage["data"])
     return "+".join(names) or "none"
 
 
 def _stages(run: RunRecord) -> list[Mapping[str, Any]]:
     """List the run's stages as mappings; a run without stages has one, on its own data."""
-    stages = run.setting("stages") or [str(run.setting("data.name"))]
-    return [stage if isinstance(stage, Mapping) else {"data": str(stage)} for stage in stages]
+    stages = []
+    for stage in run.setting("stages") or [run.setting("data.name")]:
+        stages.append(stage if isinstance(stage, Mapping) else {"data": str(stage)})
+    return stages
 
 
 class PaperView(NamedTuple):
@@ -158,7 +166,7 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
     return PaperView(shown)
 
 
-def row_names_of(part: Mapping[str, Any]) -> list[RowName]:
+def row_names_of(part: PublishedPart) -> list[RowName]:
     """Read the columns that name rows, of a paper or of a table with its own."""
     return [
         RowName(entry["column"], entry["setting"], entry.get("names", {}))
@@ -172,14 +180,14 @@ class ScoreTable:
     A table with `classes` has a row for each class, whose name ends the row's key.
     """
 
-    def __init__(self, published: Mapping[str, Any], table: Mapping[str, Any]) -> None:
+    def __init__(self, published: PublishedPart, table: PublishedPart) -> None:
         """Read one of the tables of a paper's published numbers."""
         self.content = table
         self.row_names = row_names_of(table) or row_names_of(published)
         self.classes: Sequence[str] = table.get("classes", ())
         self.data: Sequence[str] = table.get("data") or published["data"]
         self.rule = Rule.read(table)
-        self.printed: dict[tuple[str, ...], Sequence[Any]] = dict(flat_rows(table["rows"]))
+        self.printed: dict[Names, Sequence[Any]] = dict(flat_rows(table["rows"]))
 
     @property
     def headings(self) -> list[str]:
@@ -193,7 +201,7 @@ class ScoreTable:
             return groups
         return [choice.group for choice in choose(groups, self.rule) if choice.group]
 
-    def keys_of(self, group: System) -> list[tuple[str, ...]]:
+    def keys_of(self, group: System) -> list[Names]:
         """Name a group's rows; the paper may lack them."""
         key = tuple(row_name.of(group) for row_name in self.row_names)
         return [(*key, name) for name in self.classes] or [key]
@@ -205,12 +213,14 @@ class ScoreTable:
             shown.update(row_name.keys)
         return "; ".join(deviations(group.runs[0], self.data, shown))
 
-    def cells(self, key: tuple[str, ...]) -> Iterator[tuple[str, str, Any]]:
+    def cells(self, key: Names) -> Iterator[tuple[str, str, Any]]:
         """Yield a row's columns, metrics and printed numbers; None: not printed."""
         scores = self.content["scores"]
         printed = self.printed.get(key, [None] * len(scores))
         for (column, metric), cell in zip(scores.items(), printed, strict=True):
-            yield column, f"{metric}/{key[-1]}" if self.classes else metric, cell
+            if self.classes:
+                metric = f"{metric}/{key[-1]}"
+            yield column, metric, cell
 
     def split_of(self, group: System) -> str:
         """Name the split: the run's own, or `<data set>.<split>` of the first of `test_sets`.
@@ -228,8 +238,10 @@ class ScoreTable:
 def _score_table(table: ScoreTable, groups: Sequence[System], note: str) -> Table:
     """Lay out published scores beside heron's; settings that the table lacks get extra rows."""
     groups = table.chosen(groups)
-    groups_of_row: dict[tuple[str, ...], list[System]] = {key: [] for key in table.printed}
+    groups_of_row: dict[Names, list[System]] = {key: [] for key in table.printed}
+    marks: dict[str, None] = {}
     for group in groups:
+        marks[table.deviations(group)] = None
         for key in table.keys_of(group):
             groups_of_row.setdefault(key, []).append(group)
 
@@ -240,9 +252,10 @@ def _score_table(table: ScoreTable, groups: Sequence[System], note: str) -> Tabl
             rows.append(_score_row(table, key, None))
         for group in row_groups:
             rows.append(_score_row(table, key, group))
+            split = table.split_of(group)
             for _, metric, _ in table.cells(key):
-                scores = copied_scores(group.runs, table.split_of(group), metric)
-                baselines.update((f"{name} {score:.3f}", None) for name, score in scores.items())
+                for name, score in copied_scores(group.runs, split, metric).items():
+                    baselines[f"{name} {score:.3f}"] = None
 
     columns = [*table.headings]
     for title in table.content["scores"]:
@@ -255,15 +268,14 @@ def _score_table(table: ScoreTable, groups: Sequence[System], note: str) -> Tabl
     if baselines:
         listed = ", ".join(baselines)
         notes.append(f"Extractive baselines on the same articles: {listed}. {COPIED_NOTE}")
-    marks = dict.fromkeys(filter(None, map(table.deviations, groups)))
-    notes += [f"{DAGGER} {mark}." for mark in marks]
+    notes += [f"{DAGGER} {mark}." for mark in marks if mark]
     if table.rule:
         notes.append(f"Cells of the grid are chosen by {table.rule.metric} on validation.")
     caption = _caption(table, [*notes, note])
     return Table(table.content["title"], tuple(columns), tuple(rows), caption)
 
 
-def _score_row(table: ScoreTable, key: tuple[str, ...], group: System | None) -> tuple[Cell, ...]:
+def _score_row(table: ScoreTable, key: Names, group: System | None) -> tuple[Cell, ...]:
     """Show a row of the paper beside a group's scores; either may be missing."""
     best_metric = table.content.get("best_run")
     decimals = table.content.get("decimals", DECIMALS)
@@ -279,18 +291,20 @@ def _score_row(table: ScoreTable, key: tuple[str, ...], group: System | None) ->
     for title, metric, printed in table.cells(key):
         ours = group.summary(split, metric) if group else None
         published = published_value(printed)
-        paper: Cell = None
-        change: Cell = None
-        if published is not None:
+        if published is None:
+            cells.append(None)
+        else:
             digits = printed_digits(decimals, title, published)
-            paper = Formatted(published, f".{digits}f")
-        if published is not None and ours:
+            cells.append(Formatted(published, f".{digits}f"))
+        cells.append(ours)
+        if best_metric:
+            cells.append(best_run.score(split, metric) if best_run else None)
+
+        change: Cell = None
+        if ours and published is not None:
             change = Formatted(ours.mean - published, "+.3f")
             if deviates:
                 change = f"{show(change)} {DAGGER}"
-        cells += [paper, ours]
-        if best_metric:
-            cells.append(best_run.score(split, metric) if best_run else None)
         cells.append(change)
 
     name = f"{key[0]} {other_settings}".strip()
@@ -323,15 +337,16 @@ def _caption(table: ScoreTable, notes: Sequence[str]) -> str:
 
 def _other_settings(group: System, row_names: Sequence[RowName], but: str = "") -> str:
     """List a group's settings that neither its row's name nor the key `but` shows."""
-    shown = {*_NEVER_NAMED, but}
-    for row_name in row_names:
-        shown.update(row_name.keys)
-    return settings_line({key: value for key, value in group.settings.items() if key not in shown})
+    settings = dict(group.settings)
+    shown = {*_NEVER_NAMED, but}.union(*(row_name.keys for row_name in row_names))
+    for key in shown:
+        settings.pop(key, None)
+    return settings_line(settings)
 
 
 def _figure_view(
     name: str,
-    view: Mapping[str, Any],
+    view: PublishedPart,
     groups: Sequence[System],
     row_names: Sequence[RowName],
     note: str,
@@ -392,7 +407,7 @@ class Rule(NamedTuple):
     among: tuple[str, ...]  # keys of the grid; only runs that agree in all others are compared
 
     @classmethod
-    def read(cls, table: Mapping[str, Any]) -> Rule | None:
+    def read(cls, table: PublishedPart) -> Rule | None:
         """Read `choose: {by: f1, among: [optim.lr]}` of a paper's table; None without it."""
         entry = table.get("choose")
         return cls(str(entry["by"]), tuple(entry["among"])) if entry else None
@@ -454,10 +469,12 @@ def chosen_table(runs: Sequence[RunRecord], rule: Rule) -> Table | None:
         row: list[Cell] = [group.settings.get(key) for key in keys]
         row.append(f"{choice.scored} of {choice.cells} finished")
         row.append(group.summary("validation", rule.metric))
-        row += [group.summary("test", metric) for metric in metrics]
+        for metric in metrics:
+            row.append(group.summary("test", metric))
         rows.append(tuple(row))
         if choice.tied:
-            notes.append(tie_note(group.label, [cell.label for cell in choice.tied]))
+            others = [cell.label for cell in choice.tied]
+            notes.append(tie_note(group.label, others))
 
     columns = [*keys, "cells", f"validation {rule.metric}"]
     columns += [f"test {metric}" for metric in metrics]

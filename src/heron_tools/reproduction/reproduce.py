@@ -21,6 +21,9 @@ if TYPE_CHECKING:  # importing these modules would load Hydra
     from heron.training.run import Run
 
 
+Refusal = tuple[str, str]  # a run's name, and why it cannot be run
+
+
 @dataclass
 class ReproduceOptions(DataFolders):
     """Options of `heron reproduce`; all other arguments are overrides, as for `heron train`."""
@@ -40,11 +43,14 @@ class ReproduceOptions(DataFolders):
 def run(arguments: Sequence[str]) -> int:
     """List targets, or reproduce one; returns the exit code, 2 if any run failed."""
     own_keys = {*field_types(ReproduceOptions), "from", "seed", "paths.data", "paths.cache"}
-    own_words, overrides = [], []
+    own_words: list[str] = []
+    overrides: list[str] = []
     for argument in arguments:
         word = argument if "=" in argument else f"target={argument}"
-        key = word.partition("=")[0]
-        (own_words if key in own_keys else overrides).append(word)
+        if word.partition("=")[0] in own_keys:
+            own_words.append(word)
+        else:
+            overrides.append(word)
     options = parse_options(ReproduceOptions, own_words)
 
     targets = choose_targets(options.target, read_targets())
@@ -148,7 +154,7 @@ def _trained(
 
 def _plan(
     target: Target, options: ReproduceOptions, overrides: Sequence[str]
-) -> tuple[list[Run], list[tuple[str, str]]]:
+) -> tuple[list[Run], list[Refusal]]:
     """Plan a target's runs.
 
     Returns:
@@ -205,7 +211,7 @@ def _absent_model(run: Run) -> str:
     return f"{name} is not on this computer, and downloads are off; encoder=DIR replaces it"
 
 
-def _jobs_table(target: Target, jobs: Sequence[Run], refused: Sequence[tuple[str, str]]) -> Table:
+def _jobs_table(target: Target, jobs: Sequence[Run], refused: Sequence[Refusal]) -> Table:
     """List the runs of a target: finished, to do, or not possible here."""
     rows: list[tuple[Cell, ...]] = []
     to_do = 0

@@ -30,7 +30,12 @@ from heron_tools.reproduction.comparing import (
 )
 from heron_tools.reproduction.latex import to_latex
 from heron_tools.reproduction.paper_tables import fraction_figure, paper_view
-from heron_tools.reproduction.published import DECIMALS, all_published, find_published
+from heron_tools.reproduction.published import (
+    DECIMALS,
+    PublishedPart,
+    all_published,
+    find_published,
+)
 from heron_tools.reproduction.targets import NOTHING, Filled, Request, Target
 
 RESULT = "result.json"
@@ -85,7 +90,7 @@ def read_published(target: Target) -> dict[str, Any]:
     return (read_yaml(path) or {}) if path else {}
 
 
-def published_parts(target: Target, published: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def published_parts(target: Target, published: PublishedPart) -> dict[str, PublishedPart]:
     """Find the tables of a target: `table4`, `table4_classes`."""
     return {
         name: table
@@ -110,11 +115,18 @@ def published_statistics(data: str, request: Request) -> list[Table]:
     return []
 
 
-def _compare_tables(paper: Mapping[str, Any], filled: Filled, title: str) -> list[Table]:
-    """Compare each table; notes are below the first one."""
+def _compare_tables(paper: PublishedPart, filled: Filled, title: str) -> list[Table]:
+    """Compare each table; notes are below the first one.
+
+    Args:
+        paper: its `published.yaml`; tables that it lacks have no published numbers.
+        filled: the values to compare, and further tables.
+        title: of tables that have none.
+    """
+    published = paper.get("tables", {})
     tables = []
     for name, values in filled.values.items():
-        table = paper.get("tables", {}).get(name, {})
+        table = published.get(name, {})
         compared, depth = compare_values(table, values)
         rows = []
         for row in compared:
@@ -122,18 +134,21 @@ def _compare_tables(paper: Mapping[str, Any], filled: Filled, title: str) -> lis
             padding = [""] * (depth - len(names))  # rows may have fewer names than the longest
             rows.append(row._replace(names=(*names, *padding, column)))
 
-        headings = ["row"] if depth == 1 else [f"row {number + 1}" for number in range(depth)]
+        headings = ["row"]
+        if depth != 1:
+            headings = [f"row {number}" for number in range(1, depth + 1)]
+        columns = [*headings, "number"]
         table_title = table.get("title", title)
         decimals = table.get("decimals")
-        columns = [*headings, "number"]
         tables.append(comparison_table(table_title, columns, rows, decimals, note_of(table)))
 
     tables += filled.tables
     if not tables:
         tables.append(Table(title, ("files",), ()))
     if filled.notes:
-        note = " ".join(filter(None, (tables[0].note, *filled.notes)))
-        tables[0] = dataclasses.replace(tables[0], note=note)
+        first = tables[0]
+        note = " ".join(filter(None, (first.note, *filled.notes)))
+        tables[0] = dataclasses.replace(first, note=note)
     return tables
 
 

@@ -35,14 +35,18 @@ def status_table(targets: Sequence[Target], data_dir: Path, cache_dir: Path) -> 
         command = f"heron reproduce {target.name}"
         if target.people:
             command += " from=..."
-        if target.experiment and not all(map(has_model, target.models)):
+        has_models = all(map(has_model, target.models))
+        if target.experiment and not has_models:
             command += " model=..." if target.prompted else " encoder=..."
         rows.append((target.name, target.title, state, needs, command))
 
-    ordered = (RUNS, PART, PEOPLE, LACKS, PENDING)
-    counts = ", ".join(f"{states[state]} {state}" for state in ordered if states[state])
+    counts = []
+    for state in (RUNS, PART, PEOPLE, LACKS, PENDING):
+        if states[state]:
+            counts.append(f"{states[state]} {state}")
+    title = f"{len(rows)} tables and figures: {', '.join(counts)}"
     columns = ("target", "title", "state here", "missing or needed", "command")
-    return Table(f"{len(rows)} tables and figures: {counts}", columns, tuple(rows), _NOTE)
+    return Table(title, columns, tuple(rows), _NOTE)
 
 
 def missing_for(target: Target, data_dir: Path, cache_dir: Path) -> tuple[list[str], str]:
@@ -50,7 +54,8 @@ def missing_for(target: Target, data_dir: Path, cache_dir: Path) -> tuple[list[s
     missing = [f"file {name}" for name in target.files if not (data_dir / name).is_file()]
     has_data = not target.data and not missing
     for name, splits in target.data.items():
-        missing_splits = [s for s in splits if s in _missing_files(name, data_dir, cache_dir)]
+        missing_files = _missing_files(name, data_dir, cache_dir)
+        missing_splits = [split for split in splits if split in missing_files]
         if missing_splits:
             missing.append(f"data {name} ({', '.join(missing_splits)})")
         if len(missing_splits) < len(splits):
@@ -59,8 +64,9 @@ def missing_for(target: Target, data_dir: Path, cache_dir: Path) -> tuple[list[s
         has_data = not _missing_files(target.instead, data_dir, cache_dir)
         if has_data:
             missing.append(f"{target.instead} is substitute data")
-    if models := [model for model in target.models if not has_model(model)]:
-        missing.append(f"models {', '.join(models)}")
+    missing_models = [model for model in target.models if not has_model(model)]
+    if missing_models:
+        missing.append(f"models {', '.join(missing_models)}")
 
     if target.experiment is None and target.function is None:
         state = PENDING

@@ -21,8 +21,7 @@ from heron.config.parsing import parse
 from heron.data.config import DataConfig
 from heron.data.overrides import configure
 from heron.data.sources import State, inspect
-
-Names = tuple[str, ...]  # names of a row in `published.yaml`, then its column
+from heron_tools.reproduction.published import Names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,7 +115,7 @@ def run_mark(folder: Path, data: str, encoder: str) -> str:
     if own_data != data:
         marks.append(f"data set {own_data}")
     model = run.setting("prompting.model.name")
-    name = str(model or run.setting("encoder.name")).rstrip("/").rpartition("/")[2]
+    name = Path(str(model or run.setting("encoder.name"))).name
     if name != encoder:
         kind = "model" if model else "encoder"
         marks.append(f"{kind} {name}")
@@ -126,16 +125,14 @@ def run_mark(folder: Path, data: str, encoder: str) -> str:
 FILE = "targets.yaml"
 
 
-def read_targets(roots: Sequence[Path] | None = None) -> dict[str, Target]:
-    """Read the targets of all papers by name, those of forks included.
-
-    `roots` are folders with `experiments/`; default: heron's own and those of `HERON_FORKS`.
+def read_targets() -> dict[str, Target]:
+    """Read the targets of all papers by name, those of `HERON_FORKS` included.
 
     Raises:
         DataError: a file has entries that are not targets.
     """
     targets: dict[str, Target] = {}
-    for root in roots or experiment_roots():
+    for root in experiment_roots():
         for path in sorted(root.glob(f"experiments/*/{FILE}")):
             entries = read_yaml(path) or {}
             for key, entry in entries.items():
