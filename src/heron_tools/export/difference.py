@@ -77,9 +77,12 @@ def _predict_by_class(folder: Path, examples: Sequence[Example], config: Config)
 def _predict_by_pipeline(folder: Path, examples: Sequence[Example], config: Config) -> list[Any]:
     """Compute each row's probabilities by class with the code of the model card."""
     form, encoder = config.head.input, config.encoder
-    truncation = encoder.truncation if form == "pair" else "longest_first"
-    limits = {"truncation": truncation, "max_length": encoder.max_length}
     classify: Any = pipeline("text-classification", model=str(folder))
+    options: dict[str, Any] = {"top_k": None, "max_length": encoder.max_length}
+    options["truncation"] = "longest_first"
+    if form == "pair":
+        options["truncation"] = encoder.truncation
+
     rows = []
     for example in examples:
         text: Any = with_markers(example, config.data)
@@ -87,6 +90,6 @@ def _predict_by_pipeline(folder: Path, examples: Sequence[Example], config: Conf
             text = {"text": text, "text_pair": example.text_pair}
         elif form == "hypothesis":
             text = example.text_pair
-        (scores,) = classify([text], top_k=None, **limits)
+        (scores,) = classify([text], **options)
         rows.append({entry["label"]: entry["score"] for entry in scores})
     return rows

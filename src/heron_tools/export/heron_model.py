@@ -66,19 +66,27 @@ class HeronModel(PreTrainedModel):
     _supports_sdpa = True
 
     def __init__(self, config: HeronConfig):
+        """Build the layers, with new weights.
+
+        Args:
+            config: of the exported folder.
+        """
         super().__init__(config)
-        self.settings = config.heron
-        kind = getattr(transformers, self.settings["encoder"])
+        self.settings = settings = config.heron
+        encoder_class = getattr(transformers, settings["encoder"])
         options = {}
-        if "add_pooling_layer" in inspect.signature(kind).parameters:
+        if "add_pooling_layer" in inspect.signature(encoder_class).parameters:
             options["add_pooling_layer"] = False
         encoder = dict(config.encoder)
-        encoder_config = AutoConfig.for_model(encoder.pop("model_type"), **encoder)
-        self.encoder: Any = kind(encoder_config, **options)
+        model_type = encoder.pop("model_type")
+        encoder_config = AutoConfig.for_model(model_type, **encoder)
+        self.encoder: Any = encoder_class(encoder_config, **options)
 
-        distance = self.settings["distance"]
+        distance = settings["distance"]
         self.distance = nn.Embedding(*distance) if distance else None
-        layers = [getattr(nn, name)(*sizes) for name, *sizes in self.settings["layers"]]
+        layers = []
+        for name, *sizes in settings["layers"]:
+            layers.append(getattr(nn, name)(*sizes))
         self.classifier = nn.Sequential(*layers)
         self.post_init()
 
@@ -302,28 +310,39 @@ class HeronModel(PreTrainedModel):
         return [_sequence(encoding) for encoding in encoded.encodings]
 
     def _encode_events(self, text: str) -> Encoded:
-        """Tokenize a text with two marked events into one sequence."""
+        """Tokenize a text with two marked events into one sequence.
+
+        Raises:
+            ValueError: the markers of an event are not there, or the event is cut.
+        """
         settings = self.settings
         plain, events = _parse(text, settings["markers"])
         needed = max(end for _, end in events)  # characters that must not be cut
         openings: list[int] = []
-        if settings["written_markers"]:
-            plain, events, openings, needed = _mark(plain, events, settings["written_markers"])
-        options = {"truncation": True, "max_length": settings["max_length"]}
-        encoded = self.tokenizer([plain], return_offsets_mapping=True, **options)
-        encoding = encoded.encodings[0]
+        written_markers = settings["written_markers"]
+        if written_markers:
+            plain, events, openings, needed = _mark(plain, events, written_markers)
 
+        encoded = self.tokenizer(
+            [plain],
+            return_offsets_mapping=True,
+            truncation=True,
+            max_length=settings["max_length"],
+        )
+        encoding = encoded.encodings[0]
         event_tokens = [_tokens_of(encoding, start, end) for start, end in events]
         opening_tokens = [_tokens_of(encoding, start, start + 1) for start in openings]
         reached = max(end for _, end in encoding.offsets)
         is_cut = encoding.overflowing and reached < needed
         if is_cut or not all(event_tokens + opening_tokens):
-            raise ValueError(f"an event is not among the first {len(encoding.ids)} tokens: {text}")
+            tokens = len(encoding.ids)
+            raise ValueError(f"an event is not among the first {tokens} tokens: {text}")
 
         sequence = _sequence(encoding)
         sequence["spans"] = []
         for tokens in event_tokens:
             sequence["spans"] += [tokens[0], tokens[-1]]
+        # Without markers in the text, the events' own first tokens.
         sequence["markers"] = [tokens[0] for tokens in opening_tokens or event_tokens]
         return sequence
 
@@ -365,7 +384,7 @@ class HeronPipeline(TextClassificationPipeline):
         """Accept HeronModel, which transformers does not list."""
 
     def preprocess(self, inputs: Any, **unused: Any) -> dict[str, Any]:
-        """Take one text or a pair; the model reads it."""
+        """Wrap one text or a pair for `HeronModel.read`."""
         if isinstance(inputs, dict):
             pair = inputs.get("text_pair")
             inputs = inputs["text"] if pair is None else (inputs["text"], pair)
@@ -434,22 +453,31 @@ def _mark(
 
 
 def _parse(text: str, markers: Sequence[str]) -> tuple[str, list[Span]]:
-    """Remove the markers, each with one space; returns the text and both events' offsets."""
+    """Remove the markers, each with the space inside it.
+
+    Returns:
+        The text, and the spans of both events in it.
+
+    Raises:
+        ValueError: a marker is missing or occurs twice, or an event is empty.
+    """
     longest_first = sorted(markers, key=len, reverse=True)
     pattern = "|".join(map(re.escape, longest_first))
     pieces = re.split(f"({pattern})", text)
     pieces, written = pieces[::2], pieces[1::2]
     if sorted(written) != sorted(markers):
-        raise ValueError(f"mark two events by {' '.join(markers)}, each marker once: {text}")
+        listed = " ".join(markers)
+        raise ValueError(f"mark two events by {listed}, each marker once: {text}")
 
     openings, closings = markers[::2], markers[1::2]
-    positions: dict[str, int] = {}
+    positions: dict[str, int] = {}  # of each marker in the text without markers
     for number, marker in enumerate(written, 1):  # between pieces[number - 1] and pieces[number]
         if marker in openings:
             pieces[number] = pieces[number].removeprefix(" ")
         else:
             pieces[number - 1] = pieces[number - 1].removesuffix(" ")
-        positions[marker] = len("".join(pieces[:number]))
+        before = "".join(pieces[:number])
+        positions[marker] = len(before)
 
     plain = "".join(pieces)
     indent = len(plain) - len(plain.lstrip())
@@ -461,5 +489,6 @@ def _parse(text: str, markers: Sequence[str]) -> tuple[str, list[Span]]:
         length = len(mention.strip())
         if not length:
             raise ValueError(f"an event is empty: {text}")
-        events.append((start - indent, start - indent + length))
+        start -= indent
+        events.append((start, start + length))
     return plain.strip(), events

@@ -35,7 +35,8 @@ _FOLDERS = re.compile(r"(?<![\w.~-])[/~](?:[^\s,\]/=]*/)+")
 def write_card(run: RunFolder, plain: Plain, difference: Difference, folder: Path) -> None:
     """Write `README.md` and, if the run recorded dynamics, the data map's picture."""
     name = folder.resolve().name
-    place = name if folder.is_absolute() else str(folder)  # a card is published: no own folders
+    # A card is published: it names no folders of this computer.
+    shown_folder = name if folder.is_absolute() else str(folder)
     (record,) = collect(run.path)
     status = record.status
     data, _ = data_of(plain.config, TEST)  # with stages, the last stage's
@@ -78,8 +79,8 @@ def write_card(run: RunFolder, plain: Plain, difference: Difference, folder: Pat
         language=language,
         classes=data.label_order if task.has_classes else [],
         started="random weights" if encoder == "scratch" else f"`{encoder_name}`",
-        place=place,
-        usage=usage_code(plain, place),
+        place=shown_folder,
+        usage=usage_code(plain, shown_folder),
         difference=difference,
         facts=facts,
         sizes=_split_sizes(record),
@@ -97,7 +98,7 @@ def _split_sizes(run: RunRecord) -> dict[str, Any]:
     return sizes
 
 
-def usage_code(plain: Plain, place: str) -> str:
+def usage_code(plain: Plain, folder: str) -> str:
     """Write code that predicts as heron does, without heron, as a block of Markdown."""
     config = plain.config
     about = task_of(config).about
@@ -105,7 +106,7 @@ def usage_code(plain: Plain, place: str) -> str:
     return render(
         "usage.md.j2",
         _TEMPLATES,
-        place=place,
+        place=folder,
         loads_as=plain.loads_as,
         own=plain.loads_as == OWN_CLASS,
         attends_globally=plain.attends_globally,

@@ -81,7 +81,11 @@ def write_plain(run: RunFolder, folder: Path) -> Plain:
 
 
 def _settings(run: RunFolder, encoder: Encoder, head: nn.Module, config: Config) -> dict[str, Any]:
-    """Collect the settings of `heron_model.py`."""
+    """Collect the settings of `heron_model.py`.
+
+    Raises:
+        ConfigError: the file has no such encoder, pooling or layer.
+    """
     shape, data = config.head, config.data
     model_class = type(encoder.model).__name__
     classifier = getattr(head, "classifier", None)
@@ -100,7 +104,13 @@ def _settings(run: RunFolder, encoder: Encoder, head: nn.Module, config: Config)
         arguments = [getattr(layer, name) for name in layer.__constants__]
         layer_settings.append([type(layer).__name__, *arguments])
 
-    labels, language = data.label_order, get_language(data.language)
+    labels = data.label_order
+    inverse = []  # the index of each class with the events swapped
+    for label in labels:
+        swapped = data.inverse.get(label, label)
+        inverse.append(labels.index(swapped))
+
+    language = get_language(data.language)
     options = replace(data.unicode, nfc=False)
     characters = {}
     for character in map(chr, range(_LAST_CHANGED)):
@@ -110,7 +120,7 @@ def _settings(run: RunFolder, encoder: Encoder, head: nn.Module, config: Config)
     return {
         "encoder": model_class,
         **{name: getattr(shape, name) for name in _HEAD_FIELDS},
-        "inverse": [labels.index(data.inverse.get(label, label)) for label in labels],
+        "inverse": inverse,
         "layers": layer_settings,
         "distance": None if head.distance is None else list(head.distance.weight.shape),
         "markers": list(event_markers(data)),

@@ -32,6 +32,15 @@ Groups = dict[str, str]  # the document of each text
 def collect(config: DataConfig, files: Mapping[str, Path], data_dir: Path, cache_dir: Path) -> Path:
     """Write the texts of `files` and `data.texts` to the cache, unless they are cached.
 
+    Args:
+        config: of the data set of texts.
+        files: its files by name, `train` and `texts.<n>`.
+        data_dir: `paths.data`.
+        cache_dir: `paths.cache`.
+
+    Returns:
+        The path of the table.
+
     Raises:
         ConfigError: a data set does not exist.
         DataError: files are missing, or rows of them cannot be read.

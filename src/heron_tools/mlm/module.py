@@ -6,6 +6,7 @@ V vocabulary, T texts.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -107,13 +108,19 @@ class MaskedModule(TaskModule):
         return self.head(states_ND, self.encoder.embeddings_VD)
 
     def output(self, logits: Tensor, batch: Batch) -> MaskedOutput:
-        """Compute the loss, and the sums for predictions and the recorder."""
+        """Compute the loss, and the sums for predictions and the recorder.
+
+        Args:
+            logits: logits_NV of the masked tokens.
+            batch: masked or not.
+        """
         batch = self.masked(batch)
         targets_BL = batch.columns[MASKED]
         places_N = known_places(MASKED, batch)
         gold_N = targets_BL.flatten()[places_N]
         dynamics = self.config.dynamics
-        needs_sums = not self.training or (dynamics.enabled and dynamics.mode == "train")
+        is_recorded = dynamics.enabled and dynamics.mode == "train"
+        needs_sums = is_recorded or not self.training
         smoothing = self.config.optim.label_smoothing
         loss_N, seen_N3 = token_loss(logits, gold_N, smoothing, needs_sums)
 
@@ -127,6 +134,7 @@ class MaskedModule(TaskModule):
         if not needs_sums:
             return output
 
+        # Each sequence's number of masked tokens, and the sums over them.
         ones_N1 = torch.ones_like(seen_N3[:, :1])
         seen_BL4 = seen_N3.new_zeros(*targets_BL.shape, 4)
         seen_BL4.flatten(0, 1)[places_N] = torch.cat([ones_N1, seen_N3], dim=1)
@@ -170,31 +178,38 @@ class MaskedModule(TaskModule):
         guids_T = [example.guid for example in examples]
         texts_R = texts_of_rows(features.guids, guids_T)
 
+        # By row: the sums, and the ids of the masked tokens.
         sums_R4 = np.zeros((len(features), 4))
-        gold_R: dict[int, list[int]] = {}  # ids of each row's masked tokens
+        gold_R: dict[int, list[int]] = {}
         best_R: dict[int, list[int]] = {}
         for output in outputs:
             rows = output.rows_R.tolist()
-            counts = output.sums_R4[:, 0].int().tolist()  # of masked tokens
-            sums_R4[output.rows_R.cpu()] = output.sums_R4.cpu()
+            counts = output.sums_R4[:, 0].int().tolist()
+            sums_R4[rows] = output.sums_R4.cpu()
+            gold, best = output.gold_N.tolist(), output.best_N.tolist()
             start = 0
             for row, count in zip(rows, counts, strict=True):
                 end = start + count
-                gold_R[row] = output.gold_N[start:end].tolist()
-                best_R[row] = output.best_N[start:end].tolist()
+                gold_R[row] = gold[start:end]
+                best_R[row] = best[start:end]
                 start = end
 
+        # By text: the sums and ids of all its sequences.
         sums_T4 = np.zeros((len(examples), 4))
         np.add.at(sums_T4, texts_R, sums_R4)
-        gold_T: list[list[int]] = [[] for _ in examples]
-        best_T: list[list[int]] = [[] for _ in examples]
+        gold_T = defaultdict[int, list[int]](list)
+        best_T = defaultdict[int, list[int]](list)
         for row, text in enumerate(texts_R):
             gold_T[text] += gold_R.get(row, [])
             best_T[text] += best_R.get(row, [])
+
         to_tokens = data.tokenizer.convert_ids_to_tokens
-        gold = [" ".join(to_tokens(ids)) for ids in gold_T]
-        best = [" ".join(to_tokens(ids)) for ids in best_T]
-        return MaskedPredictions(examples, best, gold, sums_T4)
+        gold_texts = []
+        best_texts = []
+        for text in range(len(examples)):
+            gold_texts.append(" ".join(to_tokens(gold_T[text])))
+            best_texts.append(" ".join(to_tokens(best_T[text])))
+        return MaskedPredictions(examples, best_texts, gold_texts, sums_T4)
 
 
 def model() -> ModelParts:

@@ -73,8 +73,12 @@ def _items(
     language: Language | None,
     no_answer: bool | None,
 ) -> dict[str, Floats]:
-    """Compare each text's masked tokens with the predicted ones, in order."""
-    accuracy: list[float] = []  # NaN without masked tokens
+    """Compare each text's masked tokens with the predicted ones, in order.
+
+    Returns:
+        `accuracy` and `exact_match` of each text; NaN without masked tokens.
+    """
+    accuracy: list[float] = []
     exact_match: list[float] = []
     for prediction, gold in zip(predictions, golds, strict=True):
         tokens = prediction.split()

@@ -50,11 +50,13 @@ class TextReader(TableReader):
 
     def read(self, index: int) -> Example | None:
         """See `TableReader.read`."""
-        row, line = self.table.rows[index], self.table.lines[index]
+        row = self.table.rows[index]
+        line = self.table.lines[index]
         columns = self.config.columns
         problems_before = len(self.problems)
         guid = self.guid(row.get(columns.guid), line)
-        if reason := row.get(LEFT_OUT):
+        reason = row.get(LEFT_OUT)
+        if reason:
             self.dropped.append((reason, TEXT))
             return None
 

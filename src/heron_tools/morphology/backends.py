@@ -202,12 +202,14 @@ class Segmenter:
         if not known:
             return (word,), 1
         shortest = min(known, key=len)
+        shortest_lemma = self._lemma(shortest[-1])
         with_article = [*shortest[:-1], self._prefixes.article]
         for split in known:
             *prefixes, rest = split
             if prefixes != with_article:
                 continue
-            is_same_word = self._lemma(rest) == self._lemma(shortest[-1])
+            # The article belongs to a definite form of the same word, not to another word.
+            is_same_word = self._lemma(rest) == shortest_lemma
             if is_same_word or len(rest) >= _SHORTEST_DEFINITE:
                 return split, len(known)
         return shortest, len(known)

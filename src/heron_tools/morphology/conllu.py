@@ -49,7 +49,11 @@ def read_conllu(path: Path) -> Iterator[Sentence]:
 
 
 def _sentence(path: Path, block: Sequence[tuple[int, str]]) -> Iterator[Sentence]:
-    """Read the lines of one sentence; comments alone are not a sentence."""
+    """Read the numbered lines of one sentence; comments alone are not a sentence.
+
+    Raises:
+        DataError: a line is not that of the next word, or a token lacks words.
+    """
     comments: dict[str, str] = {}
     tokens: list[tuple[str, list[Word]]] = []  # form and words of each
     last_word = 0  # of the current multiword token
@@ -72,7 +76,7 @@ def _sentence(path: Path, block: Sequence[tuple[int, str]]) -> Iterator[Sentence
             problem = f"not the line of word {words + 1}: {line!r:.60}"
             raise DataError(line_place, problem, _FIX)
 
-        form, lemma, pos, feats = (columns[index] for index in (1, 2, 3, 5))
+        form = columns[1]
         if match["last"]:
             last_word = int(match["last"])
             tokens.append((form, []))
@@ -80,11 +84,15 @@ def _sentence(path: Path, block: Sequence[tuple[int, str]]) -> Iterator[Sentence
         words += 1
         if words > last_word:
             tokens.append((form, []))
-        word = Word(form, *("" if cell == "_" else cell for cell in (lemma, pos, feats)))
-        tokens[-1][1].append(word)
+        cells = []  # lemma, part of speech, features
+        for index in (2, 3, 5):
+            cell = columns[index]
+            cells.append("" if cell == "_" else cell)
+        tokens[-1][1].append(Word(form, *cells))
 
     if last_word > words:
-        raise DataError(where, f"words {words + 1} to {last_word} of a token are missing", _FIX)
+        problem = f"words {words + 1} to {last_word} of a token are missing"
+        raise DataError(where, problem, _FIX)
     if tokens:
         text = comments.pop("text", "") or " ".join(form for form, _ in tokens)
         parsed = tuple(Token(form, tuple(parts)) for form, parts in tokens)
@@ -179,9 +187,12 @@ class StoredAnalyses:
         for file_number, start in starts:
             end = start + len(text)
             sentence_at = self._sentence_at[file_number]
-            if end in sentence_at and self._texts[file_number].startswith(text, start):
-                analyses = self._analyses[file_number]
-                return join(analyses[sentence_at[start] : sentence_at[end]])
+            if end not in sentence_at:
+                continue
+            if self._texts[file_number].startswith(text, start):
+                first, last = sentence_at[start], sentence_at[end]
+                analyses = self._analyses[file_number][first:last]
+                return join(analyses)
         return None
 
 

@@ -1,4 +1,4 @@
-"""Requests to a model, what answers them, and the store that keeps every answer once.
+"""Requests to a model, its answers, and the store that keeps each answer once.
 
 An answer is stored under the hash of all that can change it (model, revision, prompt, sampling,
 scoring), in `<paths.cache>/answers/<model>.sqlite`, as soon as it arrives. A second run therefore

@@ -67,8 +67,8 @@ class LocalModel:
         from transformers import AutoTokenizer  # start-up time
 
         model = self.settings.model
-        with _loading(model) as place:
-            tokenizer = AutoTokenizer.from_pretrained(model.name, **place)
+        with _loading(model) as source:
+            tokenizer = AutoTokenizer.from_pretrained(model.name, **source)
         if model.form == "chat" and tokenizer.chat_template is None:
             raise ConfigError(
                 f"prompting.model.name={model.name}: its tokenizer has no chat template; set "
@@ -82,13 +82,13 @@ class LocalModel:
         from transformers import AutoModelForCausalLM, GenerationConfig  # start-up time
 
         settings = self.settings.model
-        with _loading(settings) as place:
+        with _loading(settings) as source:
             model: Any = load_weights(
                 AutoModelForCausalLM,
                 settings.name,
                 dtype=settings.dtype,
                 use_safetensors=True,
-                **place,
+                **source,
             )
         # The model's defaults (a temperature, a penalty) would overrule `prompting.sampling`.
         model_ends = _listed(model.generation_config.eos_token_id)
@@ -184,7 +184,7 @@ class LocalModel:
         first_start = min(starts, default=1)
         shared, cache = self._shared(every_row, first_start - 1)
         for batch in self._batches(prompts, shared, len(choices)):
-            begun = time.monotonic()
+            start_time = time.monotonic()
             place_of: dict[_Row, int] = {}  # in the batch, which has each row once
             longest = 0
             for prompt in batch:
@@ -193,7 +193,7 @@ class LocalModel:
                 longest = max(longest, *map(len, answers[prompt]))
             logprobs_BLV = self._logprobs(list(place_of), shared, cache, longest)
 
-            seconds = (time.monotonic() - begun) / len(batch)
+            seconds = (time.monotonic() - start_time) / len(batch)
             for prompt in batch:
                 logprobs = []
                 for row, answer in zip(rows[prompt], answers[prompt], strict=True):
@@ -236,11 +236,11 @@ class LocalModel:
         shortest = min(map(len, rows), default=1)
         shared, cache = self._shared(rows, shortest - 1)
         for batch in self._batches(prompts, shared):
-            begun = time.monotonic()
+            start_time = time.monotonic()
             batch_rows = [prompt.ids for prompt in batch]
             generated = self._generate(batch_rows, shared, cache)
 
-            seconds = (time.monotonic() - begun) / len(batch)
+            seconds = (time.monotonic() - start_time) / len(batch)
             for prompt, ids in zip(batch, generated, strict=True):
                 text = self.tokenizer.decode(ids, skip_special_tokens=True)
                 stops = [text.find(stop) for stop in sampling.stop if stop in text]
@@ -262,18 +262,21 @@ class LocalModel:
         """Generate after each row until an end token or `max_tokens`."""
         tokens_BL, mask_BL = self._padded(rows, shared)
         sampling = self.settings.sampling
-        options: dict[str, Any] = {"max_new_tokens": sampling.max_tokens, "do_sample": False}
+        options: dict[str, Any] = {"do_sample": False}
         if sampling.temperature:
-            options["do_sample"] = True
-            options["temperature"] = sampling.temperature
-            options["top_p"] = sampling.top_p
-            options["top_k"] = 0
+            options = {
+                "do_sample": True,
+                "temperature": sampling.temperature,
+                "top_p": sampling.top_p,
+                "top_k": 0,
+            }
         with torch.random.fork_rng():
             torch.manual_seed(self.seed)
             output_BL = self.model.generate(
                 tokens_BL,
                 attention_mask=mask_BL,
                 past_key_values=_repeated(cache, len(rows)),
+                max_new_tokens=sampling.max_tokens,
                 **options,
             )
 
@@ -284,14 +287,14 @@ class LocalModel:
     # Batches
 
     @torch.inference_mode()
-    def _shared(self, rows: Sequence[_Row], most: int) -> tuple[int, Any]:
+    def _shared(self, rows: Sequence[_Row], longest: int) -> tuple[int, Any]:
         """Encode the prefix that all rows share; returns its length, and its keys and values.
 
-        It has at most `most` tokens: the logits of later ones are needed.
+        It has at most `longest` tokens: the logits of later ones are needed.
         """
         if len(rows) < 2 or not self.shares_prefix:
             return 0, None
-        length = min(_count_common(rows), most)
+        length = min(_count_common(rows), longest)
         if length < _LEAST_SHARED:
             return 0, None
         tokens_1L = torch.tensor([rows[0][:length]], device=self.model.device)

@@ -73,12 +73,12 @@ class Server:
     def _ask(self, request: Request) -> Answer:
         import openai  # start-up time
 
-        begun = time.monotonic()
+        start_time = time.monotonic()
         attempts = self.traffic.attempts
         try:
             answer = self._once(request)
             if answer.text.strip() or answer.finish == "filtered":
-                return replace(answer, seconds=time.monotonic() - begun)
+                return replace(answer, seconds=time.monotonic() - start_time)
             error, attempts = "an empty answer", answer.attempts
         except openai.APIStatusError as failure:
             status = failure.status_code
@@ -91,7 +91,7 @@ class Server:
             error = f"{type(failure).__name__}: {first_line(failure)}"
             if isinstance(failure, ValueError):
                 attempts = 1
-        seconds = time.monotonic() - begun
+        seconds = time.monotonic() - start_time
         return Answer(finish="failed", attempts=attempts, seconds=seconds, error=redact(error))
 
     def _once(self, request: Request) -> Answer:

@@ -17,7 +17,12 @@ from heron_tools.prompting.config import PromptingConfig
 
 
 def read_pool(config: Config, settings: PromptingConfig, own: Sequence[Example]) -> list[Example]:
-    """Read the labelled rows that examples may be drawn from: `own`, or those of `pool`.
+    """Read the labelled rows that examples may be drawn from.
+
+    Args:
+        config: of the run.
+        settings: `pool` names a data set or a table; null is the run's own train split.
+        own: the run's own train split.
 
     Raises:
         ConfigError: the pool is for another task, has other classes or no train split.
@@ -27,9 +32,10 @@ def read_pool(config: Config, settings: PromptingConfig, own: Sequence[Example])
         return []
     data, name = config.data, settings.pool
     data_dir = Path(config.paths.data)
+    table = data_dir / str(name)
     if name in (None, data.name):
         rows = own
-    elif (table := data_dir / str(name)).suffix:
+    elif table.suffix:
         rows = read_rows(table, data, "required").examples
     else:
         pool = config.others.get(name) or read_config(data_set_file(name))
@@ -51,7 +57,7 @@ class Shots:
 
     Args:
         pool: rows that may be drawn.
-        asked: the rows that are asked about. Rows with equal texts (or guids) are not drawn.
+        questions: the rows that are asked about. Rows with equal texts (or guids) are not drawn.
 
     Raises:
         ConfigError: the pool has too few rows.
@@ -61,13 +67,13 @@ class Shots:
         self,
         settings: PromptingConfig,
         pool: Sequence[Example],
-        asked: Sequence[Example],
+        questions: Sequence[Example],
         labels: Sequence[str],
         seed: int,
     ):
         self.settings, self.seed = settings, seed
-        texts = {text_key(row) for row in asked}
-        guids = {row.guid for row in asked}
+        texts = {text_key(row) for row in questions}
+        guids = {row.guid for row in questions}
         if settings.pool is not None:  # guids of two data sets may be equal by chance
             guids = set()
         self.pool = [row for row in pool if text_key(row) not in texts and row.guid not in guids]
@@ -92,19 +98,21 @@ class Shots:
         if self.settings.draw == "first":
             return self.pool[:count]
         digest = hashlib.sha256(f"{self.seed}:{name}".encode()).digest()
-        source = random.Random(int.from_bytes(digest, "big"))
+        seed = int.from_bytes(digest, "big")
+        source = random.Random(seed)
         if self.settings.draw == "random" or not self.by_label:
             return source.sample(self.pool, count)
 
+        # Take a row of each class in turn.
         labels = list(self.by_label)
         source.shuffle(labels)  # which classes have one more, if the number is no multiple
-        left = {}
+        shuffled = {}
         for label, rows in self.by_label.items():
-            left[label] = source.sample(rows, len(rows))
+            shuffled[label] = source.sample(rows, len(rows))
         drawn: list[Example] = []
         while len(drawn) < count:
             for label in labels:
-                if left[label] and len(drawn) < count:
-                    drawn.append(left[label].pop())
+                if shuffled[label] and len(drawn) < count:
+                    drawn.append(shuffled[label].pop())
         source.shuffle(drawn)
         return drawn

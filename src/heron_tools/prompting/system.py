@@ -153,19 +153,20 @@ class PromptedModel:
     def predict(self, examples: Sequence[Example], config: Config) -> Predictions:
         """See `Baseline`."""
         questions = self.questions(examples, config)
-        by_key = self.ask(questions)
-        answers = [by_key[question.request.key] for question in questions]
+        answer_of = self.ask(questions)
+        answers = [answer_of[question.request.key] for question in questions]
         prompter = Prompter(config, self.settings.prompt)
+        lead = prompter.lead
         from_texts = task_of(config).from_texts
         probabilities_RC = None
         if from_texts is not None:
             no_answer = str(prompter.words["unanswerable"])
-            parsed = [parse_text(answer.text, prompter.lead, no_answer) for answer in answers]
+            parsed = [parse_text(answer.text, lead, no_answer) for answer in answers]
         elif self.settings.scoring == "likelihood":
-            parsed, probabilities_RC = _choose(answers, list(prompter.answers))
+            classes = list(prompter.answers)
+            parsed, probabilities_RC = _choose(answers, classes)
         else:
-            classes = prompter.answers
-            parsed = [parse_class(answer.text, classes, prompter.lead) for answer in answers]
+            parsed = [parse_class(answer.text, prompter.answers, lead) for answer in answers]
         self._note(questions, answers, parsed)
 
         texts = [reading.label or "" for reading in parsed]
@@ -222,7 +223,8 @@ class NamedClasses(ClassPredictions):
     def scores(self, config: Config) -> dict[str, float]:
         """See the class."""
         scores = super().scores(config)
-        rows, golds, texts = 0, [], []
+        rows = 0
+        golds, texts = [], []  # of the rows with a class
         for gold, text in zip(self.golds, self.texts, strict=True):
             if gold is None:
                 continue
@@ -230,11 +232,14 @@ class NamedClasses(ClassPredictions):
             if text:
                 golds.append(gold)
                 texts.append(text)
+
         scores["valid_rows"] = len(golds)
         if 0 < len(golds) < rows:
             task, classes = config.task, config.data.label_order
             valid = score_task(task.name, golds, texts, classes, relaxed=task.relaxed)
-            scores |= {f"valid_{name}": valid[name] for name in valid if "/" not in name}
+            for name, score in valid.items():
+                if "/" not in name:
+                    scores[f"valid_{name}"] = score
         return scores
 
 

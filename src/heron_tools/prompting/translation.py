@@ -46,16 +46,22 @@ class Translator:
         self.home = config.data.language
 
     def translate_rows(self, rows: Sequence[Example]) -> list[Example]:
-        """Translate the texts of rows to the language of the prompts."""
+        """Translate the texts of rows to the language of the prompts.
+
+        Raises:
+            ConfigError: a row has events, whose positions would be lost.
+        """
         target = self.settings.input
         if target is None:
             return list(rows)
-        has_events = task_of(self.config).has_classes
-        if marked := next((row.guid for row in rows if row.spans and has_events), None):
-            raise ConfigError(
-                f"prompting.translation.input={target}: translation would lose the positions of "
-                f"the events in {marked}; set it to null"
-            )
+        if task_of(self.config).has_classes:
+            for row in rows:
+                if row.spans:
+                    raise ConfigError(
+                        f"prompting.translation.input={target}: translation would lose the "
+                        f"positions of the events in {row.guid}; set it to null"
+                    )
+
         texts = self.translate([row.text for row in rows], self.home, target)
         pairs = self.translate([row.text_pair or "" for row in rows], self.home, target)
         translated = []
@@ -158,6 +164,7 @@ class LocalTranslation:
             yield request.key, Answer(" ".join(self._sentences(sentences, source, target)))
 
     def _sentences(self, sentences: Sequence[str], source: str, target: str) -> Iterable[str]:
+        """Translate sentences one by one."""
         import torch  # start-up time
 
         tokenizer, model = self._model(source, target)
@@ -166,14 +173,16 @@ class LocalTranslation:
         options = {"num_beams": _BEAMS, "max_length": limit}
         if codes:  # one model for many languages, such as NLLB
             tokenizer.src_lang = codes.get(source, source)
-            target_id = tokenizer.convert_tokens_to_ids(codes.get(target, target))
-            options["forced_bos_token_id"] = target_id
+            target_code = codes.get(target, target)
+            options["forced_bos_token_id"] = tokenizer.convert_tokens_to_ids(target_code)
+
         for sentence in sentences:
             encoded = tokenizer(sentence, truncation=True, max_length=limit, return_tensors="pt")
             encoded.pop("token_type_ids", None)
             with torch.inference_mode():
                 ids = model.generate(**encoded, **options)
-            yield tokenizer.decode(ids[0], skip_special_tokens=True).strip()
+            text = tokenizer.decode(ids[0], skip_special_tokens=True)
+            yield text.strip()
 
     def _model(self, source: str, target: str) -> tuple[Any, Any]:
         from transformers import AutoModelForSeq2SeqLM, AutoTokenizer  # start-up time
