@@ -24,6 +24,7 @@ from typing import Any
 import torch
 import transformers
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 from transformers import (
     AutoConfig,
     AutoTokenizer,
@@ -335,8 +336,7 @@ class HeronModel(PreTrainedModel):
         reached = max(end for _, end in encoding.offsets)
         is_cut = encoding.overflowing and reached < needed
         if is_cut or not all(event_tokens + opening_tokens):
-            tokens = len(encoding.ids)
-            raise ValueError(f"an event is not among the first {tokens} tokens: {text}")
+            raise ValueError(f"an event is not among the first {len(encoding.ids)} tokens: {text}")
 
         sequence = _sequence(encoding)
         sequence["spans"] = []
@@ -348,14 +348,10 @@ class HeronModel(PreTrainedModel):
 
     def batch(self, sequences: Sequence[Encoded]) -> dict[str, Tensor]:
         """Pad sequences of `encode` to the arguments of `forward`."""
-        longest = max(len(sequence["ids"]) for sequence in sequences)
 
         def padded(name: str, fill: int) -> Tensor:
-            rows = []
-            for sequence in sequences:
-                gap = longest - len(sequence[name])
-                rows.append(sequence[name] + [fill] * gap)
-            return torch.tensor(rows)
+            rows = [torch.tensor(sequence[name]) for sequence in sequences]
+            return pad_sequence(rows, batch_first=True, padding_value=fill)
 
         return {
             "input_ids": padded("ids", self.tokenizer.pad_token_id),

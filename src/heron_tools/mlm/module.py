@@ -6,7 +6,6 @@ V vocabulary, T texts.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -178,38 +177,31 @@ class MaskedModule(TaskModule):
         guids_T = [example.guid for example in examples]
         texts_R = texts_of_rows(features.guids, guids_T)
 
-        # By row: the sums, and the ids of the masked tokens.
+        # By row: the sums, and the gold and predicted ids of the masked tokens.
         sums_R4 = np.zeros((len(features), 4))
-        gold_R: dict[int, list[int]] = {}
-        best_R: dict[int, list[int]] = {}
+        ids_R: dict[int, Tensor] = {}
         for output in outputs:
             rows = output.rows_R.tolist()
-            counts = output.sums_R4[:, 0].int().tolist()
             sums_R4[rows] = output.sums_R4.cpu()
-            gold, best = output.gold_N.tolist(), output.best_N.tolist()
-            start = 0
-            for row, count in zip(rows, counts, strict=True):
-                end = start + count
-                gold_R[row] = gold[start:end]
-                best_R[row] = best[start:end]
-                start = end
+            counts = output.sums_R4[:, 0].int().tolist()
+            ids_2N = torch.stack([output.gold_N, output.best_N])
+            ids_R |= zip(rows, ids_2N.split(counts, dim=1), strict=True)
 
-        # By text: the sums and ids of all its sequences.
+        # By text: those of all its sequences.
         sums_T4 = np.zeros((len(examples), 4))
         np.add.at(sums_T4, texts_R, sums_R4)
-        gold_T = defaultdict[int, list[int]](list)
-        best_T = defaultdict[int, list[int]](list)
+        ids_T: list[list[Tensor]] = [[] for _ in examples]
         for row, text in enumerate(texts_R):
-            gold_T[text] += gold_R.get(row, [])
-            best_T[text] += best_R.get(row, [])
+            if row in ids_R:
+                ids_T[text].append(ids_R[row])
 
+        gold, best = [], []
         to_tokens = data.tokenizer.convert_ids_to_tokens
-        gold_texts = []
-        best_texts = []
-        for text in range(len(examples)):
-            gold_texts.append(" ".join(to_tokens(gold_T[text])))
-            best_texts.append(" ".join(to_tokens(best_T[text])))
-        return MaskedPredictions(examples, best_texts, gold_texts, sums_T4)
+        for parts in ids_T:
+            gold_ids, best_ids = torch.cat(parts, dim=1).tolist() if parts else ([], [])
+            gold.append(" ".join(to_tokens(gold_ids)))
+            best.append(" ".join(to_tokens(best_ids)))
+        return MaskedPredictions(examples, best, gold, sums_T4)
 
 
 def model() -> ModelParts:

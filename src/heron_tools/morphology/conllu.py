@@ -119,7 +119,14 @@ class StoredAnalyses:
     """
 
     def __init__(self, path: Path):
-        files = sorted(path.glob("*.conllu*")) if path.is_dir() else [path]
+        """Read all files.
+
+        Args:
+            path: of a file, or of a folder with `.conllu` and `.conllu.gz` files.
+        """
+        files = [path]
+        if path.is_dir():
+            files = sorted(path.glob("*.conllu*"))
         if not path.exists() or not files:
             names = [file.name for file in path.parent.glob("*.conllu*")]
             near = nearest(path.name, names)

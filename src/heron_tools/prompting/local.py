@@ -103,7 +103,7 @@ class LocalModel:
         return len(self._encode([self._text(request)])[0])
 
     def answer(self, requests: Sequence[Request]) -> KeyedAnswers:
-        """See `Backend`."""
+        """See `Backend`; a prompt that is too long for the model gets a failed answer."""
         by_choices: dict[tuple[str, ...], list[Request]] = {}
         for request in requests:
             by_choices.setdefault(request.choices, []).append(request)
@@ -114,11 +114,13 @@ class LocalModel:
             room = self._room(choices)
             prompts = []
             for request, text, ids in zip(group, texts, encoded, strict=True):
-                if len(ids) > room:
-                    error = f"the prompt has {len(ids)} tokens; with an answer after it, {room} fit"
+                length = len(ids)
+                if length > room:
+                    error = f"the prompt has {length} tokens; with an answer after it, {room} fit"
                     yield request.key, Answer(finish="failed", error=error)
                     continue
-                prompts.append(_Prompt(request.key, text, tuple(ids)))
+                prompt = _Prompt(request.key, text, tuple(ids))
+                prompts.append(prompt)
 
             if self.settings.scoring == "likelihood":
                 yield from self._most_probable(prompts, choices)
@@ -190,16 +192,17 @@ class LocalModel:
             for prompt in batch:
                 for row in rows[prompt]:
                     place_of.setdefault(row, len(place_of))
-                longest = max(longest, *map(len, answers[prompt]))
+                for answer in answers[prompt]:
+                    longest = max(longest, len(answer))
             logprobs_BLV = self._logprobs(list(place_of), shared, cache, longest)
 
             seconds = (time.monotonic() - start_time) / len(batch)
             for prompt in batch:
                 logprobs = []
                 for row, answer in zip(rows[prompt], answers[prompt], strict=True):
-                    answer_LV = logprobs_BLV[place_of[row], -len(answer) :]
-                    tokens_L = torch.arange(len(answer))
-                    logprobs_L = answer_LV[tokens_L, list(answer)]
+                    place, length = place_of[row], len(answer)
+                    answer_LV = logprobs_BLV[place, -length:]
+                    logprobs_L = answer_LV[torch.arange(length), list(answer)]
                     logprobs.append(float(logprobs_L.double().sum()))
                 best = choices[int(np.argmax(logprobs))]
                 yield (

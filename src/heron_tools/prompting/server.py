@@ -71,6 +71,11 @@ class Server:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _ask(self, request: Request) -> Answer:
+        """Send a request; errors that may pass give a failed answer.
+
+        Raises:
+            ConfigError: the server refuses the request.
+        """
         import openai  # start-up time
 
         start_time = time.monotonic()

@@ -103,9 +103,10 @@ class Shots:
         if self.settings.draw == "random" or not self.by_label:
             return source.sample(self.pool, count)
 
-        # Take a row of each class in turn.
+        # Take a row of each class in turn. The shuffled order decides which classes have one more,
+        # if the number is no multiple.
         labels = list(self.by_label)
-        source.shuffle(labels)  # which classes have one more, if the number is no multiple
+        source.shuffle(labels)
         shuffled = {}
         for label, rows in self.by_label.items():
             shuffled[label] = source.sample(rows, len(rows))

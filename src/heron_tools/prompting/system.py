@@ -158,6 +158,7 @@ class PromptedModel:
         prompter = Prompter(config, self.settings.prompt)
         lead = prompter.lead
         from_texts = task_of(config).from_texts
+
         probabilities_RC = None
         if from_texts is not None:
             no_answer = str(prompter.words["unanswerable"])

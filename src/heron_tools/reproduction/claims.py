@@ -109,11 +109,18 @@ def claims_table(paper: str, claims: Sequence[Claim]) -> Table:
     """Lay out claims, with the number of those that do not hold in the title."""
     rows = []
     for claim in claims:
-        value = None if claim.value is None else _number(claim.value)
-        texts = (claim.name, claim.where, claim.printed, value, claim.verdict, claim.calculation)
-        rows.append(texts)
+        row = (
+            claim.name,
+            claim.where,
+            claim.printed,
+            None if claim.value is None else _number(claim.value),
+            claim.verdict,
+            claim.calculation,
+        )
+        rows.append(row)
     failed = sum(claim.holds is False for claim in claims)
-    return Table(f"{paper}: {len(claims)} claims, {failed} do not hold", _COLUMNS, tuple(rows))
+    title = f"{paper}: {len(claims)} claims, {failed} do not hold"
+    return Table(title, _COLUMNS, tuple(rows))
 
 
 def _number(value: float) -> str:

@@ -105,9 +105,15 @@ def _cells(row: Compared, digits: int, same_size: bool) -> tuple[Cell, ...]:
     """Show one comparison; every cell that rests on substitute data is marked.
 
     Counts of substitute data get no Δ or test unless totals equal the paper's.
+
+    Args:
+        row: the comparison.
+        digits: decimals of the published number; heron's gets more.
+        same_size: whether the sums of all counts equal the paper's.
     """
     published, estimate = row.published, row.estimate
-    first_cells = (*row.names, None if published is None else f"{published:,.{digits}f}")
+    shown_published = None if published is None else f"{published:,.{digits}f}"
+    first_cells = (*row.names, shown_published)
     if estimate is None:
         return (*first_cells, None, None, None, None)
     value = estimate.value
@@ -126,7 +132,8 @@ def _cells(row: Compared, digits: int, same_size: bool) -> tuple[Cell, ...]:
 
     interval, change, test = "", "", ""
     if estimate.low is not None and estimate.high is not None:
-        low, high = format(estimate.low, spec), format(estimate.high, spec)
+        low = format(estimate.low, spec)
+        high = format(estimate.high, spec)
         interval = f"{low} to {high}"
     is_comparable = same_size or not (estimate.mark and is_count)
     if published is not None and is_comparable:
@@ -265,9 +272,15 @@ def compare_runs(
 
 
 def _substitutes(own_key: Names, key: Names, paper: ScoreTable) -> str | None:
-    """Describe a run's other encoder, model or data set than a row's; None: not comparable.
+    """Describe a run's other encoder, model or data set than a row's.
 
-    `own_key` and `key` are the names of the run and of the row; equal names give an empty text.
+    Args:
+        own_key: names of the run's row.
+        key: names of a row of the paper.
+        paper: its table.
+
+    Returns:
+        The substitutes, empty for equal names; None if the run is not comparable with the row.
     """
     marks = []
     for position, (own_name, name) in enumerate(zip(own_key, key, strict=True)):
@@ -278,15 +291,19 @@ def _substitutes(own_key: Names, key: Names, paper: ScoreTable) -> str | None:
         row_name = paper.row_names[position]
         if name not in row_name.names.values():
             return None  # a row of human scores or references
-        printed = {names[position] for names in paper.printed}
-        if own_name in printed or _REPLACEABLE.isdisjoint(row_name.setting.split(",")):
+        printed_names = {names[position] for names in paper.printed}
+        is_replaceable = not _REPLACEABLE.isdisjoint(row_name.setting.split(","))
+        if own_name in printed_names or not is_replaceable:
             return None
         marks.append(f"{own_name} in place of the paper's {row_name.column}")
     return "; ".join(marks)
 
 
 def _estimate(group: System, paper: ScoreTable, metric: str, mark: str) -> Estimate | None:
-    """Summarize the seeds of a group; a single seed has its run's stored interval."""
+    """Summarize the seeds of a group; a single seed has its run's stored interval.
+
+    Returns None if no finished run has the score.
+    """
     split = paper.split_of(group)
     data = str(group.runs[0].setting("data.name"))
     if data not in paper.data:
@@ -297,6 +314,7 @@ def _estimate(group: System, paper: ScoreTable, metric: str, mark: str) -> Estim
 
     mean, sd, n = summary
     if sd is not None:
+        # Student's t interval of the mean.
         error = sd / math.sqrt(n)
         half = stats.t.ppf(0.975, n - 1) * error
         return Estimate(mean, mean - half, mean + half, n, "seeds", sd, mark)

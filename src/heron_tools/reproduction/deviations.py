@@ -87,9 +87,9 @@ def is_verified(run: RunRecord) -> bool:
 def _built_hashes(run: RunRecord, name: str) -> list[str]:
     """List the hashes in the manifests of a file, wherever the run may have read it."""
     data_dir = Path(run.setting("paths.data", ""))
-    cache_dir = Path(run.setting("paths.cache", ""))
+    downloads = Path(run.setting("paths.cache", ""), "downloads")
     hashes = []
-    for path in (Path(name).expanduser(), data_dir / name, cache_dir / "downloads" / name):
+    for path in (Path(name).expanduser(), data_dir / name, downloads / name):
         with suppress(DataError):  # a damaged manifest verifies nothing
             if manifest := read_manifest(path):
                 hashes.append(manifest.sha256)

@@ -59,7 +59,7 @@ class RowName(NamedTuple):
                 break
 
         last_part = Path(str(value)).name
-        return self.names.get(str(value)) or self.names.get(last_part) or last_part
+        return self.names.get(str(value), self.names.get(last_part, last_part))
 
     @property
     def keys(self) -> set[str]:
@@ -236,7 +236,13 @@ class ScoreTable:
 
 
 def _score_table(table: ScoreTable, groups: Sequence[System], note: str) -> Table:
-    """Lay out published scores beside heron's; settings that the table lacks get extra rows."""
+    """Lay out published scores beside heron's; settings that the table lacks get extra rows.
+
+    Args:
+        table: of the paper.
+        groups: of runs; of a grid, the paper's rule chooses among them.
+        note: the end of the caption.
+    """
     groups = table.chosen(groups)
     groups_of_row: dict[Names, list[System]] = {key: [] for key in table.printed}
     marks: dict[str, None] = {}
@@ -254,7 +260,8 @@ def _score_table(table: ScoreTable, groups: Sequence[System], note: str) -> Tabl
             rows.append(_score_row(table, key, group))
             split = table.split_of(group)
             for _, metric, _ in table.cells(key):
-                for name, score in copied_scores(group.runs, split, metric).items():
+                scores = copied_scores(group.runs, split, metric)
+                for name, score in scores.items():
                     baselines[f"{name} {score:.3f}"] = None
 
     columns = [*table.headings]
@@ -271,7 +278,8 @@ def _score_table(table: ScoreTable, groups: Sequence[System], note: str) -> Tabl
     notes += [f"{DAGGER} {mark}." for mark in marks if mark]
     if table.rule:
         notes.append(f"Cells of the grid are chosen by {table.rule.metric} on validation.")
-    caption = _caption(table, [*notes, note])
+    notes.append(note)
+    caption = _caption(table, notes)
     return Table(table.content["title"], tuple(columns), tuple(rows), caption)
 
 
@@ -354,7 +362,15 @@ def _figure_view(
 ) -> PaperView:
     """Build a figure's table and curves: each metric by share of the training data.
 
-    Each combination of the other settings has a curve of its own. `data` are the paper's sets.
+    Each combination of the other settings has a curve of its own.
+
+    Args:
+        name: of the figure.
+        view: its part of `published.yaml`.
+        groups: of runs on the paper's data.
+        row_names: columns whose values name the curves.
+        note: the end of the table's note.
+        data: the paper's data sets.
     """
     share_key = view["share"]
     differing = []  # columns that tell curves apart
@@ -374,20 +390,26 @@ def _figure_view(
         parts.append(_other_settings(group, row_names, but=share_key))
         settings = ", ".join(filter(None, parts))
         for metric in view["metrics"]:
-            if summary := group.summary("test", metric):
-                curves.setdefault(f"{metric} {settings}".strip(), {})[share] = summary
-    curves = {label: dict(sorted(points.items())) for label, points in curves.items()}
+            summary = group.summary("test", metric)
+            if summary:
+                label = f"{metric} {settings}".strip()
+                curves.setdefault(label, {})[share] = summary
+    for label, points in curves.items():
+        curves[label] = dict(sorted(points.items()))
 
     published_sd = {float(share): sd for share, sd in view["published_sd"].items()}
     shares = set(published_sd).union(*curves.values())
     marks = "; ".join(all_deviations)
     rows: list[tuple[Cell, ...]] = []
     for share in sorted(shares):
-        row: list[Cell] = [f"{share:.0%}"]
-        row.append(Formatted(published_sd[share], ".2f") if share in published_sd else None)
+        row: list[Cell] = [f"{share:.0%}", None]
+        if share in published_sd:
+            row[1] = Formatted(published_sd[share], ".2f")
         for points in curves.values():
-            summary = points.get(share)
-            row.append(f"{show(summary)} {DAGGER}" if summary and marks else summary)
+            cell: Cell = points.get(share)
+            if cell and marks:
+                cell = f"{show(cell)} {DAGGER}"
+            row.append(cell)
         rows.append(tuple(row))
 
     note = f"{view['note']} {note}".strip()
@@ -448,7 +470,14 @@ def choose(groups: Sequence[System], rule: Rule) -> list[Choice]:
 def chosen_table(runs: Sequence[RunRecord], rule: Rule) -> Table | None:
     """Show the chosen cells: settings, score on validation, scores on test.
 
-    A choice without scores yet has a row, too. None if there is nothing to choose from.
+    A choice without scores yet has a row, too.
+
+    Args:
+        runs: of the grid, finished or not.
+        rule: how the paper chose.
+
+    Returns:
+        The table; None if there is nothing to choose from.
     """
     groups = group_runs(runs)
     choices = choose(groups, rule)

@@ -92,11 +92,11 @@ def read_published(target: Target) -> dict[str, Any]:
 
 def published_parts(target: Target, published: PublishedPart) -> dict[str, PublishedPart]:
     """Find the tables of a target: `table4`, `table4_classes`."""
-    return {
-        name: table
-        for name, table in published.get("tables", {}).items()
-        if name == target.table or name.startswith(f"{target.table}_")
-    }
+    parts = {}
+    for name, table in published.get("tables", {}).items():
+        if name == target.table or name.startswith(f"{target.table}_"):
+            parts[name] = table
+    return parts
 
 
 def of_function(target: Target, filled: Filled) -> Reproduction:
@@ -155,7 +155,10 @@ def _compare_tables(paper: PublishedPart, filled: Filled, title: str) -> list[Ta
 def of_runs(target: Target, runs: Sequence[RunRecord], filled: Filled = NOTHING) -> Reproduction:
     """Compare the scores of runs with the paper's; a figure has a table and curves.
 
-    Cells of `filled` were computed from files.
+    Args:
+        target: one table or figure.
+        runs: of its experiment, finished or not.
+        filled: the cells that were computed from files.
 
     Raises:
         ConfigError: the paper has no published numbers to compare with.
@@ -169,12 +172,15 @@ def of_runs(target: Target, runs: Sequence[RunRecord], filled: Filled = NOTHING)
                 computed = Filled({name: values}, notes=filled.notes)
                 tables += _compare_tables(published, computed, table["title"])
             continue
+
         compared, headings = compare_runs(published, table, runs)
         rows = []
         for row in compared:
             estimate = values.get(row.names, row.estimate)
             rows.append(row._replace(estimate=estimate))
-        notes = [note_of(table), *(filled.notes if values else ())]
+        notes = [note_of(table)]
+        if values:
+            notes += filled.notes
         note = " ".join(filter(None, notes))
         decimals = table.get("decimals", DECIMALS)
         tables.append(comparison_table(table["title"], headings, rows, decimals, note))
@@ -244,9 +250,9 @@ def write_reproduction(result: Reproduction, folder: Path, words: Sequence[str])
     return [*paths, target_folder / RESULT, write_file(target_folder / "result.html", page)]
 
 
-def _stored_table(table: Table) -> StoredTable:
+def _stored_table(table: Table) -> dict[str, Any]:
     rows = [[show(cell) for cell in row] for row in table.rows]
-    return {"title": table.title, "columns": [*table.columns], "rows": rows, "note": table.note}
+    return {**dataclasses.asdict(table), "rows": rows}
 
 
 def paper_page(

@@ -25,20 +25,27 @@ _NOTE = (
 
 
 def status_table(targets: Sequence[Target], data_dir: Path, cache_dir: Path) -> Table:
-    """List targets with missing files and models, and the command that reproduces each."""
+    """List targets with missing files and models, and the command that reproduces each.
+
+    Args:
+        targets: of one paper or of all.
+        data_dir: `paths.data`.
+        cache_dir: `paths.cache`.
+    """
     rows = []
     states = Counter[str]()
     for target in targets:
         missing, state = missing_for(target, data_dir, cache_dir)
         states[state] += 1
-        needs = "; ".join(filter(None, [*missing, target.people, target.hardware]))
+        needs = [*missing, target.people, target.hardware]
         command = f"heron reproduce {target.name}"
         if target.people:
             command += " from=..."
         has_models = all(map(has_model, target.models))
         if target.experiment and not has_models:
             command += " model=..." if target.prompted else " encoder=..."
-        rows.append((target.name, target.title, state, needs, command))
+        listed = "; ".join(filter(None, needs))
+        rows.append((target.name, target.title, state, listed, command))
 
     counts = []
     for state in (RUNS, PART, PEOPLE, LACKS, PENDING):
@@ -50,23 +57,35 @@ def status_table(targets: Sequence[Target], data_dir: Path, cache_dir: Path) -> 
 
 
 def missing_for(target: Target, data_dir: Path, cache_dir: Path) -> tuple[list[str], str]:
-    """List the files and models of a target that are missing here; returns its state, too."""
+    """List the files and models of a target that are missing on this computer.
+
+    Args:
+        target: one table or figure.
+        data_dir: `paths.data`.
+        cache_dir: `paths.cache`.
+
+    Returns:
+        What is missing, and the state: `RUNS`, `PART`, `PEOPLE`, `LACKS` or `PENDING`.
+    """
     missing = [f"file {name}" for name in target.files if not (data_dir / name).is_file()]
     has_data = not target.data and not missing
     for name, splits in target.data.items():
         missing_files = _missing_files(name, data_dir, cache_dir)
         missing_splits = [split for split in splits if split in missing_files]
         if missing_splits:
-            missing.append(f"data {name} ({', '.join(missing_splits)})")
+            listed = ", ".join(missing_splits)
+            missing.append(f"data {name} ({listed})")
         if len(missing_splits) < len(splits):
             has_data = True
+
     if target.instead and not has_data:
         has_data = not _missing_files(target.instead, data_dir, cache_dir)
         if has_data:
             missing.append(f"{target.instead} is substitute data")
     missing_models = [model for model in target.models if not has_model(model)]
     if missing_models:
-        missing.append(f"models {', '.join(missing_models)}")
+        listed = ", ".join(missing_models)
+        missing.append(f"models {listed}")
 
     if target.experiment is None and target.function is None:
         state = PENDING

@@ -151,7 +151,10 @@ def choose_targets(word: str, targets: Mapping[str, Target]) -> list[Target]:
     Raises:
         ConfigError: there is no such target or paper; names the nearest.
     """
-    chosen = [target for target in targets.values() if word in ("", target.paper, target.name)]
+    chosen = []
+    for target in targets.values():
+        if word in ("", target.paper, target.name):
+            chosen.append(target)
     if not chosen:
         papers = dict.fromkeys(target.paper for target in targets.values())
         near = nearest(word, [*targets, *papers]) or f" Papers: {', '.join(papers)}."
