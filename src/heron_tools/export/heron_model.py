@@ -48,7 +48,15 @@ class HeronConfig(PretrainedConfig):
     _auto_class = "AutoConfig"
 
     def __init__(self, encoder: Any = None, heron: Any = None, **more: Any):
-        self.encoder, self.heron = encoder or {}, heron or {}
+        """Keep both configurations.
+
+        Args:
+            encoder: the encoder's configuration as a dict, `model_type` included.
+            heron: heron's settings, as `heron export` writes them.
+            more: transformers' own keys.
+        """
+        self.encoder = encoder or {}
+        self.heron = heron or {}
         super().__init__(**more)
 
     @property
@@ -257,14 +265,21 @@ class HeronModel(PreTrainedModel):
         return states_BLD
 
     def classify(self, pooled_XP: Tensor, spans: Any) -> Tensor:
-        """Map pooled vectors, with the distance of the events if heron used it, to logits_XC."""
+        """Map pooled vectors, with the distance of the events if heron used it, to logits_XC.
+
+        Args:
+            pooled_XP: of `pool`.
+            spans: as in `forward`; not read without a distance.
+        """
         if self.distance is not None:
             distance_R = spans[:, 2] - spans[:, 0]
             borders = torch.tensor(DISTANCES, device=spans.device)
             bucket_R = torch.bucketize(distance_R.abs(), borders, right=True)
-            # The second event's distances before the first have buckets of their own.
-            bucket_R = bucket_R + (len(DISTANCES) + 1) * (distance_R < 0)
-            pooled_XP = torch.cat([pooled_XP, self.distance(bucket_R)], dim=1)
+            # Distances have buckets of their own if the second event comes first.
+            buckets = len(DISTANCES) + 1
+            bucket_R = bucket_R + buckets * (distance_R < 0)
+            distance_RP = self.distance(bucket_R)
+            pooled_XP = torch.cat([pooled_XP, distance_RP], dim=1)
         logits_XC: Tensor = self.classifier(pooled_XP)
         return logits_XC
 
@@ -383,7 +398,9 @@ class HeronPipeline(TextClassificationPipeline):
         """Wrap one text or a pair for `HeronModel.read`."""
         if isinstance(inputs, dict):
             pair = inputs.get("text_pair")
-            inputs = inputs["text"] if pair is None else (inputs["text"], pair)
+            inputs = inputs["text"]
+            if pair is not None:
+                inputs = (inputs, pair)
         return {"texts": [inputs]}
 
     def _forward(self, model_inputs: Any) -> Any:
@@ -414,10 +431,12 @@ def _tokens_of(encoding: Any, start: int, end: int) -> list[int]:
 
 def _largest(states_BLD: Tensor, span_R2: Tensor) -> Tensor:
     """Take the maximum over the tokens of a span, both ends included."""
+    first_R1, last_R1 = span_R2[:, :1], span_R2[:, 1:]
     positions_L = torch.arange(states_BLD.shape[1], device=states_BLD.device)
-    inside_RL = (positions_L >= span_R2[:, :1]) & (positions_L <= span_R2[:, 1:])
+    outside_RL = (positions_L < first_R1) | (positions_L > last_R1)
     lowest = torch.finfo(states_BLD.dtype).min
-    return states_BLD.masked_fill(~inside_RL[..., None], lowest).amax(dim=1)
+    masked_BLD = states_BLD.masked_fill(outside_RL[..., None], lowest)
+    return masked_BLD.amax(dim=1)
 
 
 def _mark(

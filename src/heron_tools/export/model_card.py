@@ -33,7 +33,14 @@ _FOLDERS = re.compile(r"(?<![\w.~-])[/~](?:[^\s,\]/=]*/)+")
 
 
 def write_card(run: RunFolder, plain: Plain, difference: Difference, folder: Path) -> None:
-    """Write `README.md` and, if the run recorded dynamics, the data map's picture."""
+    """Write `README.md` and, if the run recorded dynamics, the data map's picture.
+
+    Args:
+        run: the exported run.
+        plain: describes the exported folder.
+        difference: of its predictions to heron's.
+        folder: the exported folder.
+    """
     name = folder.resolve().name
     # A card is published: it names no folders of this computer.
     shown_folder = name if folder.is_absolute() else str(folder)
@@ -99,7 +106,12 @@ def _split_sizes(run: RunRecord) -> dict[str, Any]:
 
 
 def usage_code(plain: Plain, folder: str) -> str:
-    """Write code that predicts as heron does, without heron, as a block of Markdown."""
+    """Write code that predicts as heron does, without heron, as a block of Markdown.
+
+    Args:
+        plain: describes the exported folder.
+        folder: its name in the code.
+    """
     config = plain.config
     about = task_of(config).about
     texts = [name.replace("_pair", "") for name in about.texts]
@@ -167,9 +179,11 @@ def _metadata(run: RunRecord, plain: Plain, name: str) -> str:
 def hub_id(run: RunRecord) -> str | None:
     """Return an encoder's id on the hub; None for a folder or random weights."""
     encoder = str(run.setting("encoder.name"))
-    is_id = re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", encoder) and encoder != "scratch"
     is_folder = "encoder" in run.status.get("sources", {}) or Path(encoder).exists()
-    return encoder if is_id and not is_folder else None
+    if encoder == "scratch" or is_folder:
+        return None
+    is_id = re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", encoder)
+    return encoder if is_id else None
 
 
 def _limits(run: RunRecord, plain: Plain) -> Iterator[str]:

@@ -6,7 +6,7 @@ The table is written once; the key is a hash of the settings and of all files.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -83,26 +83,32 @@ class Overlap:
     """
 
     def __init__(self, texts: Iterable[str], size: int, language: str):
-        self.size, self.language = size, get_language(language)
+        self.size = size
+        self.language = get_language(language)
         self._texts = [self._words(text) for text in texts]
-        self._ngrams: dict[int, set[str]] = {}  # of all texts, by length, computed when needed
+        # N-grams of all texts, by length, computed when needed.
+        self._ngrams: dict[int, set[str]] = {}
 
     def __contains__(self, text: str) -> bool:
         words = self._words(text)
         size = min(self.size, len(words))
         if size not in self._ngrams:
-            self._ngrams[size] = set()
+            known = self._ngrams.setdefault(size, set())
             for other_words in self._texts:
-                self._ngrams[size].update(_ngrams(other_words, size))
+                known.update(_ngrams(other_words, size))
         return not self._ngrams[size].isdisjoint(_ngrams(words, size))
 
     def _words(self, text: str) -> list[str]:
-        return folded_words(normalise(text, self.language, UNIFY_ALL))
+        unified = normalise(text, self.language, UNIFY_ALL)
+        return folded_words(unified)
 
 
-def _ngrams(words: Sequence[str], size: int) -> Iterable[str]:
-    ends = range(size, len(words) + 1) if size else ()
-    return (" ".join(words[end - size : end]) for end in ends)
+def _ngrams(words: Sequence[str], size: int) -> Iterator[str]:
+    """Yield all sequences of `size` words, joined by spaces; none for a size of 0."""
+    if not size:
+        return
+    for end in range(size, len(words) + 1):
+        yield " ".join(words[end - size : end])
 
 
 def _texts(examples: Sequence[Example]) -> Groups:
@@ -124,7 +130,16 @@ def _read(path: Path, config: DataConfig) -> Groups:
 def _columns(
     texts: Mapping[str, Groups], overlap: Overlap, config: DataConfig
 ) -> dict[str, list[str]]:
-    """Lay out the table; rows that are left out have no text."""
+    """Lay out the table; rows that are left out have no text.
+
+    Args:
+        texts: by source, a data set or a file.
+        overlap: with evaluation splits.
+        config: names the columns.
+
+    Raises:
+        DataError: there is no text.
+    """
     names = config.columns
     table = defaultdict[str, list[str]](list)
     known: set[str] = set()

@@ -56,7 +56,15 @@ class MaskedHead(nn.Module):
         nn.init.zeros_(self.dense.bias)
 
     def forward(self, states_ND: Tensor, embeddings_VD: Tensor) -> Tensor:
-        """Score every token of the vocabulary; returns logits_NV."""
+        """Score every token of the vocabulary.
+
+        Args:
+            states_ND: of the masked tokens.
+            embeddings_VD: the encoder's word embeddings.
+
+        Returns:
+            logits_NV.
+        """
         return F.linear(self.norm(F.gelu(self.dense(states_ND))), embeddings_VD, self.bias)
 
 

@@ -28,6 +28,14 @@ def text_sequences(
 
     Sequences of one text overlap by `options.stride` tokens if `options.overflow` is `windows`,
     else by none. No token is cut.
+
+    Args:
+        examples: one text each.
+        tokenizer: of the encoder.
+        options: `max_length` counts tokens, special ones included.
+
+    Returns:
+        Rows of one sequence. Guids of a text's later sequences end with ` #2`, ` #3`.
     """
     stride = options.stride if options.overflow == "windows" else 0
     whole = replace(options, input="text", overflow="windows", stride=stride)
@@ -48,7 +56,15 @@ def text_sequences(
 
 
 def texts_of_rows(guids: Sequence[str], texts: Sequence[str]) -> list[int]:
-    """Map each row of `text_sequences` to the index of its text in `texts` (guids)."""
+    """Map each row of `text_sequences` to its text.
+
+    Args:
+        guids: of the rows.
+        texts: guids of the texts.
+
+    Returns:
+        The index in `texts` of each row's text.
+    """
     indices, index = [], -1
     for guid in guids:
         is_next = index + 1 < len(texts) and guid == texts[index + 1]
@@ -68,15 +84,23 @@ class Vocabulary:
 
     @classmethod
     def of(cls, tokenizer: Any) -> Vocabulary:
-        """Read a fast tokenizer; a ConfigError if it has no mask token."""
+        """Read a fast tokenizer.
+
+        Raises:
+            ConfigError: it has no mask token.
+        """
         if tokenizer.mask_token_id is None:
             raise ConfigError("task=mlm: the tokenizer of encoder.name has no token for masks")
-        tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
-        joined = [token.startswith("##") for token in tokens]  # of WordPiece
-        spaced = [token.startswith(("▁", "Ġ")) for token in tokens]  # of SentencePiece and GPT-2
+        ids = list(range(len(tokenizer)))
+        tokens = tokenizer.convert_ids_to_tokens(ids)
         ordinary_V = np.ones(len(tokens), dtype=bool)
         ordinary_V[tokenizer.all_special_ids] = False
-        begins_V = ~np.asarray(joined) if any(joined) else np.asarray(spaced)
+
+        # WordPiece marks the tokens that continue a word, SentencePiece and GPT-2 those that begin.
+        continues_V = np.array([token.startswith("##") for token in tokens])
+        begins_V = ~continues_V
+        if not continues_V.any():
+            begins_V = np.array([token.startswith(("▁", "Ġ")) for token in tokens])
         return cls(tokenizer.mask_token_id, ordinary_V, begins_V)
 
 
@@ -93,6 +117,14 @@ def mask_tokens(
     `share` of the ordinary (not special) tokens are chosen, rounded, at least one; with
     `whole_words`, words are chosen until they have that many tokens. Of the chosen tokens, 80 %
     become the mask, 10 % a random ordinary token, and 10 % are unchanged.
+
+    Args:
+        tokens_BL: ids, int64.
+        mask_BL: 1 for tokens, 0 for padding.
+        seeds: of each sequence.
+        vocabulary: of the tokenizer.
+        share: a fraction.
+        whole_words: whether a word is masked as a whole.
 
     Returns:
         The inputs, and the targets (ids of chosen tokens, else `IGNORED`); int64 [B, L].

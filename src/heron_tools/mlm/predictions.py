@@ -23,7 +23,10 @@ from heron.tasks.task import TextScores
 
 
 def score_sums(sums: np.ndarray) -> dict[str, float]:
-    """Score masked tokens from three sums: their number, log probabilities, right predictions.
+    """Score masked tokens from three sums.
+
+    Args:
+        sums: number of tokens, sum of log-probabilities, number of right predictions.
 
     Returns:
         `loss` (nats per token), `perplexity` (its exponential), `accuracy` (a fraction); empty
@@ -54,8 +57,12 @@ class MaskedPredictions(Predictions):
 
     def details(self, config: Config) -> dict[str, list[Any]]:
         """See `Predictions`: loss in nats and accuracy of each text's masked tokens."""
-        scores_T = [score_sums(sums) for sums in self.sums_T4]
-        return {name: [scores.get(name) for scores in scores_T] for name in ("loss", "accuracy")}
+        losses, accuracies = [], []
+        for sums in self.sums_T4:
+            scores = score_sums(sums)
+            losses.append(scores.get("loss"))
+            accuracies.append(scores.get("accuracy"))
+        return {"loss": losses, "accuracy": accuracies}
 
     def answers(self, config: Config) -> dict[str, list[Any]]:
         """See `Predictions`: loss and accuracy only."""

@@ -96,7 +96,12 @@ def join(parts: Sequence[Analysis]) -> Analysis:
 
 
 def with_marks(units: Sequence[str], marks: Sequence[Mark]) -> list[str]:
-    """Insert punctuation marks between lemmas or morphemes."""
+    """Insert punctuation marks between lemmas or morphemes.
+
+    Args:
+        units: lemmas or morphemes of a text.
+        marks: each with the number of units before it.
+    """
     text: list[str] = []
     start = 0
     for before, mark in marks:

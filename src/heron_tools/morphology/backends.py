@@ -125,9 +125,11 @@ def stanza(language: Language) -> Morphology:
 
 
 def _token(token: Any) -> Token:
+    """Convert a token of Stanza, whose attributes may be None."""
     words = []
     for word in token.words:
-        words.append(Word(word.text, word.lemma or "", word.upos or "", word.feats or ""))
+        lemma, pos, feats = word.lemma or "", word.upos or "", word.feats or ""
+        words.append(Word(word.text, lemma, pos, feats))
     return Token(token.text, tuple(words))
 
 
@@ -197,7 +199,11 @@ class Segmenter:
         )
 
     def _choose(self, word: str) -> tuple[Split, int]:
-        """Segment one word; returns also the number of segmentations that the dictionary allows."""
+        """Segment one word.
+
+        Returns:
+            The segmentation, and how many the dictionary allows.
+        """
         known = [split for split in splits(word, self._prefixes) if self._known(split[-1])]
         if not known:
             return (word,), 1
@@ -229,10 +235,13 @@ def splits(word: str, prefixes: Prefixes) -> list[Split]:
         swallows_article = before and before[-1] in prefixes.swallow_article
         for later in range(slot, len(prefixes.slots)):
             for prefix in prefixes.slots[later]:
+                if not rest.startswith(prefix):
+                    continue
                 if prefix == prefixes.article and swallows_article:
                     continue
-                if rest.startswith(prefix) and len(rest) - len(prefix) >= _SHORTEST:
-                    extend(later + 1, (*before, prefix), rest.removeprefix(prefix))
+                shorter_rest = rest.removeprefix(prefix)
+                if len(shorter_rest) >= _SHORTEST:
+                    extend(later + 1, (*before, prefix), shorter_rest)
 
     extend(0, (), word)
     return segmentations

@@ -35,7 +35,11 @@ class Sentence:
 
 
 def read_conllu(path: Path) -> Iterator[Sentence]:
-    """Read a `.conllu` or `.conllu.gz` file by sentence; a DataError names a bad line."""
+    """Read a `.conllu` or `.conllu.gz` file by sentence.
+
+    Raises:
+        DataError: a line is not that of the next word; names it.
+    """
     block: list[tuple[int, str]] = []
     with opened(path) as file:
         for number, line in enumerate(open_text(file, "\n"), 1):
@@ -146,7 +150,14 @@ class StoredAnalyses:
             self._add(file)
 
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
-        """Look texts up; a DataError quotes the first text that is not found."""
+        """Look texts up.
+
+        Returns:
+            One analysis per text.
+
+        Raises:
+            DataError: texts are not found; quotes the first.
+        """
         analyses, missing = [], []
         for text in texts:
             analysis = self._find(_plain(text))

@@ -69,11 +69,18 @@ class Backend(Protocol):
 
 def estimate_tokens(request: Request) -> int:
     """Estimate tokens from UTF-8 bytes: about four per token in any script."""
-    return sum(math.ceil(len(message["content"].encode()) / 4) for message in request.messages)
+    tokens = 0
+    for message in request.messages:
+        size = len(message["content"].encode())
+        tokens += math.ceil(size / 4)
+    return tokens
 
 
 def model_key(settings: PromptingConfig) -> str:
-    """Hash what affects every answer: model, address, form, dtype, scoring and sampling."""
+    """Hash what affects every answer: model, address, form, dtype, scoring and sampling.
+
+    The files of a local model count, too, because they may change.
+    """
     model = settings.model
     source = {"name": model.name, "revision": model.revision, "form": model.form, "url": model.url}
     if model.backend == "local" and Path(model.name).is_dir():
@@ -97,7 +104,14 @@ class Store:
         return sqlite3.connect(self.path, timeout=60)
 
     def find(self, keys: Iterable[str]) -> dict[str, Answer]:
-        """Read the stored answers, by key."""
+        """Read stored answers.
+
+        Args:
+            keys: of requests.
+
+        Returns:
+            The answers by key, without those that are not stored.
+        """
         query = "select value from answers where key = ?"
         answers: dict[str, Answer] = {}
         with closing(self._open()) as database:

@@ -48,7 +48,15 @@ def composed(arguments: Sequence[str], kind: type[T]) -> tuple[Config, T]:
 
 
 def split_words(arguments: Sequence[str], kind: Any) -> tuple[list[str], list[str]]:
-    """Separate a command's own options from the overrides of a run."""
+    """Separate a command's own options from the overrides of a run.
+
+    Args:
+        arguments: the words after the command's name.
+        kind: the dataclass of the options.
+
+    Returns:
+        The options, and the overrides as `spelt_out` writes them.
+    """
     options = field_types(kind)
     own_words: list[str] = []
     words: list[str] = []
@@ -61,7 +69,11 @@ def split_words(arguments: Sequence[str], kind: Any) -> tuple[list[str], list[st
 
 
 def spelt_out(words: Sequence[str]) -> list[str]:
-    """Write `shots=2` as `prompting.shots=2`, choose `baseline=prompted`, and sweep over lists."""
+    """Write the words of `heron prompt` as overrides of a run.
+
+    `shots=2` becomes `prompting.shots=2`, `baseline=prompted` is chosen unless the words name a
+    baseline or an experiment, and lists of values become a sweep.
+    """
     fields = field_types(PromptingConfig)
     written = []
     for word in words:

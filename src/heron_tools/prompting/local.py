@@ -137,6 +137,7 @@ class LocalModel:
         return limit - longest - 1
 
     def _text(self, request: Request) -> str:
+        """Write a request as one text, by the model's chat template if it has chats."""
         if self.settings.model.form == "completion":
             return as_text(request.messages)
         text: str = self.tokenizer.apply_chat_template(
@@ -145,6 +146,7 @@ class LocalModel:
         return text
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Encode texts, without an end token after them."""
         if not texts:
             return []
         # A chat template adds its special tokens.
@@ -159,10 +161,10 @@ class LocalModel:
 
     def _with_choices(self, prompt: _Prompt, choices: Sequence[str]) -> list[list[int]]:
         """Encode a prompt with each choice after it."""
-        space = " "
-        if self.settings.model.form == "chat" or prompt.text[-1:].isspace():
-            space = ""
-        return self._encode([f"{prompt.text}{space}{choice}" for choice in choices])
+        before = prompt.text
+        if self.settings.model.form == "completion" and not before[-1:].isspace():
+            before += " "
+        return self._encode([f"{before}{choice}" for choice in choices])
 
     # Likelihood
 
@@ -217,7 +219,17 @@ class LocalModel:
 
     @torch.inference_mode()
     def _logprobs(self, rows: Sequence[_Row], shared: int, cache: Any, last: int) -> Tensor:
-        """Compute log-probabilities after each of the `last` tokens, float32 [B, last, V]."""
+        """Compute log-probabilities after each of the last tokens.
+
+        Args:
+            rows: tokens, the shared ones included.
+            shared: number of tokens that all rows share.
+            cache: their keys and values, or None.
+            last: number of tokens.
+
+        Returns:
+            logprobs_BLV, float32 [B, last, V].
+        """
         tokens_BL, mask_BL = self._padded(rows, shared)
         output = self.model(
             input_ids=tokens_BL[:, shared:],
@@ -324,7 +336,11 @@ class LocalModel:
             yield batch
 
     def _padded(self, rows: Sequence[_Row], shared: int) -> tuple[Tensor, Tensor]:
-        """Pad rows between the shared tokens and their own; tokens and mask, int64 [B, L]."""
+        """Pad rows between the shared tokens and their own.
+
+        Returns:
+            Tokens and mask, int64 [B, L].
+        """
         device = self.model.device
         longest = max(map(len, rows))
         tokens, mask = [], []

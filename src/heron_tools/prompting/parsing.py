@@ -74,7 +74,11 @@ def _by_form(answers: Mapping[str, str], form: Callable[[str], str]) -> dict[str
     """Map the form of each answer to its class, without forms of two answers (`-1`, `1`)."""
     forms = {label: form(answer) for label, answer in answers.items()}
     counts = Counter(forms.values())
-    return {text: label for label, text in forms.items() if text and counts[text] == 1}
+    labels = {}
+    for label, text in forms.items():
+        if text and counts[text] == 1:
+            labels[text] = label
+    return labels
 
 
 def _plain(text: str) -> str:
@@ -94,7 +98,9 @@ def _signs(text: str, lead: str, answers: Sequence[str]) -> str:
 def _lead(text: str, lead: str, answers: Sequence[str]) -> str:
     """Take what follows the lead, `Answer: e`."""
     text, lead = text.lstrip(), lead.strip()
-    return _plain(text.removeprefix(lead)) if lead and text.startswith(lead) else ""
+    if not lead or not text.startswith(lead):
+        return ""
+    return _plain(text.removeprefix(lead))
 
 
 def _first_line(text: str, lead: str, answers: Sequence[str]) -> str:
@@ -102,9 +108,10 @@ def _first_line(text: str, lead: str, answers: Sequence[str]) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         return ""
-    answer = _lead(lines[0], lead, answers) or _plain(lines[0])
-    rest = _plain(" ".join(lines[1:]))
-    others = _named(_like(answers, rest), answers) - {_like(answers, answer)}
+    first, *later = lines
+    answer = _lead(first, lead, answers) or _plain(first)
+    rest = _like(answers, _plain(" ".join(later)))
+    others = _named(rest, answers) - {_like(answers, answer)}
     return "" if others else answer
 
 
@@ -114,9 +121,11 @@ def _beginning(text: str, lead: str, answers: Sequence[str]) -> str:
     match = _pattern(answers).match(plain)
     if match is None:
         return ""
-    next_mark = plain[match.end() :].lstrip(" ")[:1]
-    is_alone = _named(plain, answers) == {match[0]}
-    return match[0] if next_mark in _EDGES and is_alone else ""
+    answer = match[0]
+    rest = plain.removeprefix(answer).lstrip(" ")
+    if rest[:1] not in _EDGES:
+        return ""
+    return answer if _named(plain, answers) == {answer} else ""
 
 
 def _like(answers: Sequence[str], text: str) -> str:
@@ -131,8 +140,11 @@ def _named(text: str, answers: Sequence[str]) -> set[str]:
 
 
 def _pattern(answers: Sequence[str]) -> re.Pattern[str]:
-    longest_first = "|".join(sorted(map(re.escape, answers), key=len, reverse=True))
-    return re.compile(rf"(?<!\w)(?:{longest_first})(?!\w)")
+    """Match any answer as whole words."""
+    escaped = map(re.escape, answers)
+    longest_first = sorted(escaped, key=len, reverse=True)
+    alternatives = "|".join(longest_first)
+    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)")
 
 
 # Applied in this order; the first match counts. Case is ignored unless answers differ only in it.

@@ -38,7 +38,10 @@ class _Planned:
 
 
 def plan(configs: Sequence[Config]) -> Table:
-    """Count the calls, tokens and costs of runs, by model.
+    """Count the calls, tokens and costs of runs, by model; nothing is sent.
+
+    Args:
+        configs: of the runs.
 
     Raises:
         ConfigError: a run asks no model.
@@ -112,6 +115,9 @@ def _missing_translations(
     for example in examples:
         texts += [example.text, example.text_pair or ""]
     language = translator.settings.input or translator.home
-    requests = translator.requests(texts, translator.home, language)
-    stored = translator.store.find(request.key for request in requests)
-    return {request.key: request for request in requests if request.key not in stored}
+    requests = {}
+    for request in translator.requests(texts, translator.home, language):
+        requests[request.key] = request
+    for key in translator.store.find(requests):
+        del requests[key]
+    return requests

@@ -110,7 +110,12 @@ class Prompter:
         """Write the messages that ask about a row, after examples with their answers.
 
         Args:
+            example: the row.
+            shots: the examples.
             answers: shown for the examples instead of their gold answers.
+
+        Returns:
+            One message, or those of a chat with `examples=turns`.
         """
         golds = [self.gold(answer) for answer in answers or map(self.right_answer, shots)]
         if self.prompt.examples == "item":
@@ -145,8 +150,11 @@ class Prompter:
         return {"text": text, "text_pair": example.text_pair or "", "side": side}
 
     def _question(self, example: Example) -> str:
+        """Write a row, and what precedes its answer."""
         item = self._render("item", self.values(example))
-        return f"{item}\n{self.lead}" if self.lead else item
+        if not self.lead:
+            return item
+        return f"{item}\n{self.lead}"
 
     def _render(self, name: str, row: Mapping[str, Any]) -> str:
         values = {**self.known, **row}

@@ -146,12 +146,19 @@ class PromptedModel:
     def ask(self, questions: Sequence[Question]) -> dict[str, Answer]:
         """Get an answer to every question, from the store or the model; by key."""
         assert self.backend is not None
-        store = Store(Path(self.config.paths.cache), self.settings.model.name)
+        cache_dir = Path(self.config.paths.cache)
+        store = Store(cache_dir, self.settings.model.name)
         requests = [question.request for question in questions]
-        return store.ask(requests, self.backend, "asking", self.config.trainer.enable_progress_bar)
+        bar = self.config.trainer.enable_progress_bar
+        return store.ask(requests, self.backend, "asking", bar)
 
     def predict(self, examples: Sequence[Example], config: Config) -> Predictions:
-        """See `Baseline`."""
+        """Ask about every row, and parse the answers; see `Baseline`.
+
+        Args:
+            examples: the rows.
+            config: of these rows, which may be another data set than the run's.
+        """
         questions = self.questions(examples, config)
         answer_of = self.ask(questions)
         answers = [answer_of[question.request.key] for question in questions]
@@ -267,7 +274,9 @@ def _choose(
 
 def fit_prompted(config: Config, examples: Sequence[Example]) -> PromptedModel:
     """Read the pool of shots; nothing is trained."""
-    return PromptedModel(config, config.prompting, read_pool(config, config.prompting, examples))
+    settings = config.prompting
+    pool = read_pool(config, settings, examples)
+    return PromptedModel(config, settings, pool)
 
 
 def load_prompted(config: Config, folder: Path) -> PromptedModel:
@@ -276,8 +285,10 @@ def load_prompted(config: Config, folder: Path) -> PromptedModel:
     Raises:
         ConfigError: its prompts have examples, and the data they come from is not here.
     """
-    own = load_run_data(config).examples.get(TRAIN, []) if config.prompting.shots else []
-    return fit_prompted(config, own)
+    examples: Sequence[Example] = []
+    if config.prompting.shots:
+        examples = load_run_data(config).examples.get(TRAIN, [])
+    return fit_prompted(config, examples)
 
 
 def tables(model: PromptedModel) -> Mapping[str, Any]:
@@ -316,7 +327,15 @@ def problems(config: Config) -> Iterable[str]:
 
 
 def cost(model: Any, input_tokens: int, output_tokens: int) -> float | None:
-    """Estimate the cost of tokens in US dollars; None where no price is known."""
+    """Estimate the cost of tokens.
+
+    Args:
+        model: with prices in US dollars per million tokens.
+        input_tokens, output_tokens: their numbers.
+
+    Returns:
+        US dollars; None where no price is known.
+    """
     if model.input_price is None or model.output_price is None:
         return None
     return float(input_tokens * model.input_price + output_tokens * model.output_price) / 1e6

@@ -73,12 +73,16 @@ class Translator:
     def translate_golds(self, answers: Sequence[str]) -> list[str]:
         """Translate the gold answers of shots to the language that the model answers in."""
         target = self.settings.output
-        return list(answers) if target is None else self.translate(answers, self.home, target)
+        if target is None:
+            return list(answers)
+        return self.translate(answers, self.home, target)
 
     def translate_answers(self, texts: Sequence[str]) -> list[str]:
         """Translate the model's answers to the data's language."""
         source = self.settings.output
-        return list(texts) if source is None else self.translate(texts, source, self.home)
+        if source is None:
+            return list(texts)
+        return self.translate(texts, source, self.home)
 
     def requests(self, texts: Sequence[str], source: str, target: str) -> list[Request]:
         """List the translations that texts need; none where source and target are equal.
@@ -109,11 +113,17 @@ class Translator:
     @property
     def store(self) -> Store:
         """Where translations are kept."""
+        cache_dir = Path(self.config.paths.cache)
         model = Path(self.settings.model or str(self.settings.url))
-        return Store(Path(self.config.paths.cache), f"translation-{model.name}")
+        return Store(cache_dir, f"translation-{model.name}")
 
     def translate(self, texts: Sequence[str], source: str, target: str) -> list[str]:
         """Translate texts; empty texts are returned as they are.
+
+        Args:
+            texts: in any order, also repeated.
+            source: code of their language.
+            target: code of the language to translate to.
 
         Raises:
             HeronError: a text could not be translated; finished ones are stored.
@@ -160,8 +170,9 @@ class LocalTranslation:
         """See `Backend`; `choices` of a request are its two languages."""
         for request in requests:
             source, target = request.choices
-            sentences = split_sentences(request.messages[0]["content"])
-            yield request.key, Answer(" ".join(self._sentences(sentences, source, target)))
+            text = request.messages[0]["content"]
+            sentences = self._sentences(split_sentences(text), source, target)
+            yield request.key, Answer(" ".join(sentences))
 
     def _sentences(self, sentences: Sequence[str], source: str, target: str) -> Iterable[str]:
         """Translate sentences one by one."""

@@ -102,7 +102,9 @@ def f1_range(precision: float, recall: float, half: float, rows: int = 0) -> tup
 
 def _f1(precision: float, recall: float) -> float:
     total = precision + recall
-    return 2 * precision * recall / total if total else 0.0
+    if not total:
+        return 0.0
+    return 2 * precision * recall / total
 
 
 def claims_table(paper: str, claims: Sequence[Claim]) -> Table:

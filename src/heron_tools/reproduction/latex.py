@@ -59,4 +59,6 @@ def _is_number_like(text: str) -> bool:
 
 
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
+    """Escape a text, on one line."""
+    line = " ".join(text.split())
+    return "".join(_LATEX.get(letter, letter) for letter in line)

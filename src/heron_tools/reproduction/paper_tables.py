@@ -91,7 +91,9 @@ def _stages(run: RunRecord) -> list[Mapping[str, Any]]:
     """List the run's stages as mappings; a run without stages has one, on its own data."""
     stages = []
     for stage in run.setting("stages") or [run.setting("data.name")]:
-        stages.append(stage if isinstance(stage, Mapping) else {"data": str(stage)})
+        if not isinstance(stage, Mapping):
+            stage = {"data": str(stage)}
+        stages.append(stage)
     return stages
 
 
@@ -122,10 +124,15 @@ def report_view(
 
 
 def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
-    """Build the view that `report` (`<paper>/<view>`) names from the finished runs.
+    """Build the view that `report` names from the finished runs.
 
     Runs on other data than the paper's (such as generated text) are left out, with a note; tables
     of chosen cells include them.
+
+    Args:
+        report: `<paper>/<view>`.
+        runs: finished or not.
+        path: of the paper's `published.yaml`.
 
     Raises:
         ConfigError: the file of published numbers is not readable, or has no such view.
@@ -181,7 +188,12 @@ class ScoreTable:
     """
 
     def __init__(self, published: PublishedPart, table: PublishedPart) -> None:
-        """Read one of the tables of a paper's published numbers."""
+        """Read one table.
+
+        Args:
+            published: the paper's `published.yaml`.
+            table: one of its tables with scores.
+        """
         self.content = table
         self.row_names = row_names_of(table) or row_names_of(published)
         self.classes: Sequence[str] = table.get("classes", ())
@@ -202,9 +214,11 @@ class ScoreTable:
         return [choice.group for choice in choose(groups, self.rule) if choice.group]
 
     def keys_of(self, group: System) -> list[Names]:
-        """Name a group's rows; the paper may lack them."""
+        """Name a group's rows, one for each class; the paper may lack them."""
         key = tuple(row_name.of(group) for row_name in self.row_names)
-        return [(*key, name) for name in self.classes] or [key]
+        if not self.classes:
+            return [key]
+        return [(*key, name) for name in self.classes]
 
     def deviations(self, group: System) -> str:
         """Describe how a group's runs deviate from the paper; empty if they are comparable."""
@@ -284,7 +298,13 @@ def _score_table(table: ScoreTable, groups: Sequence[System], note: str) -> Tabl
 
 
 def _score_row(table: ScoreTable, key: Names, group: System | None) -> tuple[Cell, ...]:
-    """Show a row of the paper beside a group's scores; either may be missing."""
+    """Show a row of the paper beside a group's scores; either may be missing.
+
+    Args:
+        table: of the paper.
+        key: the row's names; the paper may lack the row.
+        group: the runs of the row, or None.
+    """
     best_metric = table.content.get("best_run")
     decimals = table.content.get("decimals", DECIMALS)
     split, other_settings, deviates, best_run = "", "", False, None
@@ -320,7 +340,12 @@ def _score_row(table: ScoreTable, key: Names, group: System | None) -> tuple[Cel
 
 
 def _caption(table: ScoreTable, notes: Sequence[str]) -> str:
-    """Explain the columns, and list published numbers that are corrected or in doubt."""
+    """Explain the columns, and list published numbers that are corrected or in doubt.
+
+    Args:
+        table: of the paper.
+        notes: the end of the caption; empty ones are left out.
+    """
     corrected, doubtful = [], []
     for key in table.printed:
         for title, _, cell in table.cells(key):
@@ -432,7 +457,9 @@ class Rule(NamedTuple):
     def read(cls, table: PublishedPart) -> Rule | None:
         """Read `choose: {by: f1, among: [optim.lr]}` of a paper's table; None without it."""
         entry = table.get("choose")
-        return cls(str(entry["by"]), tuple(entry["among"])) if entry else None
+        if entry is None:
+            return None
+        return cls(str(entry["by"]), tuple(entry["among"]))
 
 
 class Choice(NamedTuple):
@@ -449,6 +476,10 @@ def choose(groups: Sequence[System], rule: Rule) -> list[Choice]:
     """Choose one cell for each combination of settings outside the grid; of a tie, the simplest.
 
     Cells without a score on validation are never chosen, unless there is only one cell.
+
+    Args:
+        groups: the cells of the grid, each with the runs of all its seeds.
+        rule: how the paper chose.
     """
     choices = []
     for rest, cells in split_systems(groups, lambda key: key not in rule.among):
@@ -511,7 +542,11 @@ def chosen_table(runs: Sequence[RunRecord], rule: Rule) -> Table | None:
 
 
 def fraction_figure(view: PaperView) -> bytes:
-    """Draw scores by share of the training data, mean ± sd. Returns PNG bytes."""
+    """Draw scores by share of the training data, mean ± sd.
+
+    Returns:
+        The bytes of a PNG.
+    """
     import matplotlib  # start-up time
     from matplotlib.figure import Figure
 

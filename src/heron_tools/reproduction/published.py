@@ -20,7 +20,10 @@ def all_published() -> list[Path]:
 def find_published(report: str) -> Path | None:
     """Find the file of published numbers of a `report` value, `<paper>/<view>`, or None."""
     paper = report.partition("/")[0]
-    return next((path for path in all_published() if path.parent.name == paper), None)
+    for path in all_published():
+        if path.parent.name == paper:
+            return path
+    return None
 
 
 def published_value(cell: Any) -> Any:
@@ -31,7 +34,15 @@ def published_value(cell: Any) -> Any:
 
 
 def flat_rows(rows: Any, names: Names = ()) -> Iterator[tuple[Names, Any]]:
-    """Yield the lists of scores in nested rows, with their names."""
+    """Yield the rows of nested mappings.
+
+    Args:
+        rows: lists of scores, or mappings of names to such rows.
+        names: of the mappings around `rows`.
+
+    Yields:
+        The names of each row, the outermost first, and its list of scores.
+    """
     if isinstance(rows, Mapping):
         for name, inner in rows.items():
             yield from flat_rows(inner, (*names, str(name)))
@@ -40,7 +51,11 @@ def flat_rows(rows: Any, names: Names = ()) -> Iterator[tuple[Names, Any]]:
 
 
 def published_cells(table: PublishedPart) -> Iterator[tuple[Names, Any]]:
-    """Yield the cells of a published table with the names of row and column."""
+    """Yield the printed cells of a published table.
+
+    Yields:
+        Names of row and column, and the number, or a mapping with its correction.
+    """
     columns = table.get("scores") or table.get("columns") or table.get("classes") or ()
     for names, row in flat_rows(table.get("rows") or table.get("groups") or {}):
         cells = row if isinstance(row, list) else [row]
@@ -52,7 +67,10 @@ def published_cells(table: PublishedPart) -> Iterator[tuple[Names, Any]]:
 def printed_digits(decimals: int | Mapping[str, int], column: str, value: float | None) -> int:
     """Count the decimals that a paper prints: the column's, or the number's own if more.
 
-    Without a number, the column's.
+    Args:
+        decimals: of all columns, or by column.
+        column: name of the number's column.
+        value: the number; without one, the column's decimals count.
     """
     if not isinstance(decimals, int):
         decimals = decimals.get(column, DECIMALS)

@@ -79,7 +79,14 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _computed(target: Target, options: ReproduceOptions, overrides: Sequence[str]) -> Any:
-    """Compute a target without training, by its function; None for a dry run."""
+    """Compute a target without training, by its function.
+
+    Returns:
+        The `Reproduction`; None for a dry run.
+
+    Raises:
+        ConfigError: a word has no effect, because nothing is trained.
+    """
     refused = [*overrides]
     if options.only:
         refused.append(f"only={options.only}")
@@ -106,10 +113,11 @@ def _request(options: ReproduceOptions) -> Request:
 
 def _check_files(target: Target, files: Sequence[Path]) -> None:
     """Refuse files of `from=` that are not there, or that the target does not read."""
-    if missing := [path for path in files if not path.exists()]:
-        raise ConfigError(f"from={missing[0]}: there is no such file or folder")
-    if files and target.function is None:
-        raise ConfigError(f"from={files[0]}: no cell of {target.name} is computed from files")
+    for path in files:
+        if not path.exists():
+            raise ConfigError(f"from={path}: there is no such file or folder")
+        if target.function is None:
+            raise ConfigError(f"from={path}: no cell of {target.name} is computed from files")
 
 
 def _trained(
@@ -118,6 +126,9 @@ def _trained(
     """Run a target's unfinished runs and compare the scores; a dry run only lists them.
 
     With files, none is started: their cells stand beside those of the finished runs.
+
+    Returns:
+        The `Reproduction`, None without scores; and the exit code.
     """
     jobs, refused = _plan(target, options, overrides)
     from heron.commands.train import report
@@ -155,10 +166,18 @@ def _trained(
 def _plan(
     target: Target, options: ReproduceOptions, overrides: Sequence[str]
 ) -> tuple[list[Run], list[Refusal]]:
-    """Plan a target's runs.
+    """Plan a target's runs; nothing is started.
+
+    Args:
+        target: one that an experiment reproduces.
+        options: of the command.
+        overrides: of the experiment, such as `trainer.max_epochs=1`.
 
     Returns:
         The runs; and refused runs with the reason (such as a missing model).
+
+    Raises:
+        ConfigError: no run has the value of `only`.
     """
     data_dir, cache_dir = options.folders
     experiment = f"experiment={target.experiment}"
@@ -197,7 +216,11 @@ def _plan(
 
 
 def _is_chosen(overrides: Sequence[str], only: str | None) -> bool:
-    return only is None or any(only in (word, word.partition("=")[2]) for word in overrides)
+    """Tell whether a run has the override or the value `only`; all have without it."""
+    if only is None:
+        return True
+    values = [word.partition("=")[2] for word in overrides]
+    return only in overrides or only in values
 
 
 def _absent_model(run: Run) -> str:
@@ -216,12 +239,20 @@ def _jobs_table(target: Target, jobs: Sequence[Run], refused: Sequence[Refusal])
     rows: list[tuple[Cell, ...]] = []
     to_do = 0
     for job in jobs:
-        state = job.folder.state().replace("absent", "to do")
-        to_do += state != "done"
+        state = job.folder.state()
+        if state != "done":
+            to_do += 1
+        if state == "absent":
+            state = "to do"
         rows.append((job.folder.path.name, state, None))
-    rows += [(name, "not here", reason) for name, reason in refused]
+    for name, reason in refused:
+        rows.append((name, "not here", reason))
+
     title = f"{target.name}: {len(rows)} runs, {to_do} to do; nothing is started"
-    note = f"Folders in {jobs[0].folder.path.parent}." if jobs else ""
+    note = ""
+    if jobs:
+        sweep = jobs[0].folder.path.parent
+        note = f"Folders in {sweep}."
     return Table(title, ("run", "state", "what is missing"), tuple(rows), note)
 
 

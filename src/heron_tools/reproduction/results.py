@@ -86,8 +86,10 @@ class Reproduction:
 
 def read_published(target: Target) -> dict[str, Any]:
     """Read the published numbers of a target's paper; empty without any."""
-    path = find_published(f"{target.paper}/{target.table}")
-    return (read_yaml(path) or {}) if path else {}
+    path = find_published(target.paper)
+    if path is None:
+        return {}
+    return read_yaml(path) or {}
 
 
 def published_parts(target: Target, published: PublishedPart) -> dict[str, PublishedPart]:
@@ -100,13 +102,26 @@ def published_parts(target: Target, published: PublishedPart) -> dict[str, Publi
 
 
 def of_function(target: Target, filled: Filled) -> Reproduction:
-    """Compare a function's values with the paper's; notes are below the first table."""
+    """Compare a function's values with the paper's; notes are below the first table.
+
+    Args:
+        target: one table or figure.
+        filled: the function's result.
+    """
     tables = _compare_tables(read_published(target), filled, target.title)
     return Reproduction(target, tables, filled.figures, filled.files, {})
 
 
 def published_statistics(data: str, request: Request) -> list[Table]:
-    """Compare a data set's statistics with its paper's; empty without a paper."""
+    """Compare a data set's statistics with its paper's.
+
+    Args:
+        data: name of the data set, or of a paper's substitute data.
+        request: folders and seed.
+
+    Returns:
+        The tables; empty without a paper.
+    """
     filled = STATISTICS[data](dataclasses.replace(request, data=data))
     for path in all_published():
         paper = read_yaml(path) or {}

@@ -104,9 +104,13 @@ def _missing_files(name: str, data_dir: Path, cache_dir: Path) -> frozenset[str]
     paths = data_sets()
     if name not in paths:
         return frozenset(SPLITS)
-    config = dataclasses.replace(read_config(paths[name]), verify=False)  # hashing takes seconds
-    sources = inspect(config, data_dir, cache_dir)
-    return frozenset(name for name, source in sources.items() if source.state is State.MISSING)
+    config = read_config(paths[name])
+    config = dataclasses.replace(config, verify=False)  # hashing takes seconds
+    missing = set()
+    for split, source in inspect(config, data_dir, cache_dir).items():
+        if source.state is State.MISSING:
+            missing.add(split)
+    return frozenset(missing)
 
 
 def has_model(name: str) -> bool:

@@ -163,9 +163,17 @@ def choose_targets(word: str, targets: Mapping[str, Target]) -> list[Target]:
 
 
 def choose_present(name: str, substitute: str, data_dir: Path, cache_dir: Path) -> DataConfig:
-    """Configure a data set, or its substitute if only the substitute's files exist."""
-    for config in (configure(name, []), configure(substitute, [])):
-        sources = inspect(config, data_dir, cache_dir).values()
-        if any(source.state is not State.MISSING for source in sources):
-            return config
-    return configure(name, [])
+    """Configure a data set, or its substitute if only the substitute's files exist.
+
+    Args:
+        name: of the paper's data set.
+        substitute: name of the substitute data.
+        data_dir: `paths.data`.
+        cache_dir: `paths.cache`.
+    """
+    papers_own = configure(name, [])
+    for config in (papers_own, configure(substitute, [])):
+        for source in inspect(config, data_dir, cache_dir).values():
+            if source.state is not State.MISSING:
+                return config
+    return papers_own
