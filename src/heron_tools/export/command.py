@@ -30,25 +30,27 @@ def run(arguments: Sequence[str]) -> int:
     """Write the folder and list its files; returns the exit code."""
     options = parse_options(ExportOptions, arguments)
     folder = open_run(options.run)
-    if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
-        raise ConfigError(f"out={options.out} is not empty: name a new folder, or remove it")
+    out = options.out
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ConfigError(f"out={out} is not empty: name a new folder, or remove it")
     # start-up time: options are checked before torch loads
     from heron_tools.export.difference import measure
     from heron_tools.export.model_card import write_card
     from heron_tools.export.plain import write_plain
 
-    with atomic_folder(options.out) as target:
+    with atomic_folder(out) as target:
         plain = write_plain(folder, target)
         difference = measure(folder, plain, target, options.precision)
-    write_card(folder, plain, difference, options.out)
-    written = [(path.stat().st_size, path) for path in sorted(options.out.iterdir())]
-    table = Table("files", ("bytes", "path"), tuple((size, str(path)) for size, path in written))
-    print_tables([table])
-    print_lines(files=[path for _, path in written])
+    write_card(folder, plain, difference, out)
+
+    paths = sorted(out.iterdir())
+    rows = tuple((path.stat().st_size, str(path)) for path in paths)
+    print_tables([Table("files", ("bytes", "path"), rows)])
+    print_lines(files=paths)
     if difference.largest is not None:
         print_lines(
             f"largest difference to heron's class probabilities, in {difference.precision}: "
             f"{difference.largest:.2g} ({difference.rows} {difference.split} rows)"
         )
-    print_lines(f"loads as {plain.loads_as}; {options.out / 'README.md'} has the code")
+    print_lines(f"loads as {plain.loads_as}; {out / 'README.md'} has the code")
     return 0

@@ -33,16 +33,16 @@ class Difference:
     split: str = ""  # of the run's data set
 
 
-def measure(run: RunFolder, plain: Plain, folder: Path, asked: str | None) -> Difference:
+def measure(run: RunFolder, plain: Plain, folder: Path, precision: str | None) -> Difference:
     """Compare rows of the test split, if there is one, or else of the validation or train split.
 
     Args:
         run: the exported run.
         plain: describes the folder.
         folder: the exported one.
-        asked: `trainer.precision` of heron's predictions; None for the run's own.
+        precision: `trainer.precision` of heron's predictions; None for the run's own.
     """
-    trained = open_trained(run, settings={"trainer.precision": asked} if asked else {})
+    trained = open_trained(run, settings={"trainer.precision": precision} if precision else {})
     config = trained.config
     name = str(prediction_trainer(config, folder).precision)  # fp16 on a processor is bf16
     if plain.loads_as not in (OWN_CLASS, "AutoModelForSequenceClassification"):
@@ -52,19 +52,20 @@ def measure(run: RunFolder, plain: Plain, folder: Path, asked: str | None) -> Di
     except (HeronError, OSError) as error:
         say(f"the model card states no difference to heron's predictions: {error}")
         return Difference(name)
-    split = next(held_out for held_out in (TEST, VALIDATION, TRAIN) if held_out in splits)
+
+    split = next(split for split in (TEST, VALIDATION, TRAIN) if split in splits)
     predictions: Any = trained.predict(splits[split][:_ROWS])[0]
     if not predictions.examples:
         return Difference(name)
-    compute = _of_own_class if plain.loads_as == OWN_CLASS else _of_pipeline
-    by_class = compute(folder, predictions.examples, config)
-    classes = config.data.label_order
-    plain_RC = np.array([list(map(row.get, classes)) for row in by_class])
-    largest = float(np.abs(plain_RC - predictions.probabilities_RC).max())
-    return Difference(name, largest, len(plain_RC), split)
+    predict = _predict_by_class if plain.loads_as == OWN_CLASS else _predict_by_pipeline
+    rows = []
+    for probabilities in predict(folder, predictions.examples, config):
+        rows.append([probabilities.get(label) for label in config.data.label_order])
+    difference_RC = np.abs(np.array(rows) - predictions.probabilities_RC)
+    return Difference(name, float(difference_RC.max()), len(rows), split)
 
 
-def _of_own_class(folder: Path, examples: Sequence[Example], config: Config) -> list[Any]:
+def _predict_by_class(folder: Path, examples: Sequence[Example], config: Config) -> list[Any]:
     """Compute each row's probabilities by class with `heron_model.py`."""
     texts = []
     for example in examples:
@@ -73,12 +74,15 @@ def _of_own_class(folder: Path, examples: Sequence[Example], config: Config) -> 
     return HeronModel.from_pretrained(folder).predict(texts)
 
 
-def _of_pipeline(folder: Path, examples: Sequence[Example], config: Config) -> list[Any]:
+def _predict_by_pipeline(folder: Path, examples: Sequence[Example], config: Config) -> list[Any]:
     """Compute each row's probabilities by class with the code of the model card."""
-    form = config.head.input
-    truncation = config.encoder.truncation if form == "pair" else "longest_first"
-    limits = {"truncation": truncation, "max_length": config.encoder.max_length}
+    form, encoder = config.head.input, config.encoder
     classify: Any = pipeline("text-classification", model=str(folder))
+    options: dict[str, Any] = {"top_k": None, "max_length": encoder.max_length}
+    options["truncation"] = "longest_first"
+    if form == "pair":
+        options["truncation"] = encoder.truncation
+
     rows = []
     for example in examples:
         text: Any = with_markers(example, config.data)
@@ -86,6 +90,6 @@ def _of_pipeline(folder: Path, examples: Sequence[Example], config: Config) -> l
             text = {"text": text, "text_pair": example.text_pair}
         elif form == "hypothesis":
             text = example.text_pair
-        (classes,) = classify([text], top_k=None, **limits)
-        rows.append({known["label"]: known["score"] for known in classes})
+        (scores,) = classify([text], **options)
+        rows.append({entry["label"]: entry["score"] for entry in scores})
     return rows

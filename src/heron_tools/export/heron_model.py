@@ -24,6 +24,7 @@ from typing import Any
 import torch
 import transformers
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 from transformers import (
     AutoConfig,
     AutoTokenizer,
@@ -32,6 +33,10 @@ from transformers import (
     TextClassificationPipeline,
 )
 from transformers.modeling_outputs import SequenceClassifierOutput
+
+Text = str | tuple[str, str]  # one text, or a pair
+Span = tuple[int, int]  # of characters: start, end
+Encoded = dict[str, Any]  # one sequence: tokens, and tokens of events
 
 DISTANCES = (2, 3, 5, 9, 17, 33, 65, 129)  # buckets of tokens between two events
 
@@ -43,7 +48,15 @@ class HeronConfig(PretrainedConfig):
     _auto_class = "AutoConfig"
 
     def __init__(self, encoder: Any = None, heron: Any = None, **more: Any):
-        self.encoder, self.heron = encoder or {}, heron or {}
+        """Keep both configurations.
+
+        Args:
+            encoder: the encoder's configuration as a dict, `model_type` included.
+            heron: heron's settings, as `heron export` writes them.
+            more: transformers' own keys.
+        """
+        self.encoder = encoder or {}
+        self.heron = heron or {}
         super().__init__(**more)
 
     @property
@@ -62,20 +75,28 @@ class HeronModel(PreTrainedModel):
     _supports_sdpa = True
 
     def __init__(self, config: HeronConfig):
+        """Build the layers, with new weights.
+
+        Args:
+            config: of the exported folder.
+        """
         super().__init__(config)
-        self.settings = config.heron
+        self.settings = settings = config.heron
+        encoder_class = getattr(transformers, settings["encoder"])
+        options = {}
+        if "add_pooling_layer" in inspect.signature(encoder_class).parameters:
+            options["add_pooling_layer"] = False
         encoder = dict(config.encoder)
-        kind = getattr(transformers, self.settings["encoder"])
-        has_pooler = "add_pooling_layer" in inspect.signature(kind).parameters
-        self.encoder: Any = kind(
-            AutoConfig.for_model(encoder.pop("model_type"), **encoder),
-            **({"add_pooling_layer": False} if has_pooler else {}),
-        )
-        distance = self.settings["distance"]
+        model_type = encoder.pop("model_type")
+        encoder_config = AutoConfig.for_model(model_type, **encoder)
+        self.encoder: Any = encoder_class(encoder_config, **options)
+
+        distance = settings["distance"]
         self.distance = nn.Embedding(*distance) if distance else None
-        self.classifier = nn.Sequential(
-            *(getattr(nn, name)(*sizes) for name, *sizes in self.settings["layers"])
-        )
+        layers = []
+        for name, *sizes in settings["layers"]:
+            layers.append(getattr(nn, name)(*sizes))
+        self.classifier = nn.Sequential(*layers)
         self.post_init()
 
     @classmethod
@@ -91,36 +112,63 @@ class HeronModel(PreTrainedModel):
         return AutoTokenizer.from_pretrained(self.name_or_path, config=self.config)
 
     @torch.no_grad()
-    def predict(
-        self, texts: Sequence[str | tuple[str, str]], batch_size: int = 32
-    ) -> list[dict[str, float]]:
-        """Compute the probability of each class; a ValueError if an event is cut or missing."""
-        starts = range(0, len(texts), batch_size)
-        logits = [each for at in starts for each in self.read(texts[at : at + batch_size])]
-        names = self.config.id2label.values()
-        return [dict(zip(names, one.softmax(dim=0).tolist(), strict=True)) for one in logits]
+    def predict(self, texts: Sequence[Text], batch_size: int = 32) -> list[dict[str, float]]:
+        """Compute the probability of each class.
 
-    def read(self, texts: Sequence[str | tuple[str, str]]) -> Tensor:
-        """Compute logits_RC of texts."""
-        rows = [self.encode(text) for text in texts]
-        batch = self.batch([sequence for row in rows for sequence in row])
+        Args:
+            texts: as in training, with markers around events.
+            batch_size: texts that are computed together.
+
+        Returns:
+            For each text, the probabilities by class, from 0 to 1.
+
+        Raises:
+            ValueError: an event is cut or missing.
+        """
+        names = self.config.id2label.values()
+        probabilities = []
+        for start in range(0, len(texts), batch_size):
+            for logits_C in self.read(texts[start : start + batch_size]):
+                values = logits_C.softmax(dim=0).tolist()
+                probabilities.append(dict(zip(names, values, strict=True)))
+        return probabilities
+
+    def read(self, texts: Sequence[Text]) -> Tensor:
+        """Compute the logits of texts, over all windows of each.
+
+        Returns:
+            logits_RC, or log-probabilities where both orders of the events are averaged.
+        """
+        sequences: list[Encoded] = []
+        counts = []  # pooled vectors of each text
+        for text in texts:
+            windows = self.encode(text)
+            sequences += windows
+            counts.append(len(windows))
+        if self.settings["input"] == "separate":  # one vector of premise and hypothesis
+            counts = [count // 2 for count in counts]
+
         device = next(self.parameters()).device
-        batch = {name: value.to(device) for name, value in batch.items()}
+        batch = {name: tensor.to(device) for name, tensor in self.batch(sequences).items()}
         pooled_XP = self.pool(**batch)
-        per_row = 2 if self.settings["input"] == "separate" else 1
-        counts = [len(row) // per_row for row in rows]
-        how = self.settings["over_windows"]
-        if how == "mean_states":
-            pooled_XP = torch.stack([part.mean(dim=0) for part in pooled_XP.split(counts)])
-            counts = [1] * len(rows)
+        over_windows = self.settings["over_windows"]
+        if over_windows == "mean_states":
+            means = [part_XP.mean(dim=0) for part_XP in pooled_XP.split(counts)]
+            pooled_XP = torch.stack(means)
+            counts = [1] * len(texts)
+
         logits_XC = self.classify(pooled_XP, batch["spans"])
         if self.settings["both_ways"]:
-            swapped = {**batch, "spans": batch["spans"][:, [2, 3, 0, 1]]}
-            turned_XC = self.classify(self.pool(**swapped), swapped["spans"])
-            turned_XC = turned_XC[:, self.settings["inverse"]]
-            logits_XC = (logits_XC.log_softmax(dim=1) + turned_XC.log_softmax(dim=1)) / 2
-        parts = logits_XC.split(counts)
-        return torch.stack([p.amax(dim=0) if how == "max_logits" else p.mean(dim=0) for p in parts])
+            batch["spans"] = batch["spans"][:, [2, 3, 0, 1]]
+            swapped_XC = self.classify(self.pool(**batch), batch["spans"])
+            swapped_XC = swapped_XC[:, self.settings["inverse"]]
+            logits_XC = (logits_XC.log_softmax(dim=1) + swapped_XC.log_softmax(dim=1)) / 2
+
+        rows = []
+        for part_XC in logits_XC.split(counts):
+            row_C = part_XC.amax(dim=0) if over_windows == "max_logits" else part_XC.mean(dim=0)
+            rows.append(row_C)
+        return torch.stack(rows)
 
     def forward(
         self,
@@ -131,13 +179,23 @@ class HeronModel(PreTrainedModel):
         markers: Tensor | None = None,
         labels: Tensor | None = None,
     ) -> SequenceClassifierOutput:
-        """Compute logits_RC of a `batch`; with labels [R], also their loss.
+        """Compute logits_RC of a `batch`; with labels, also their loss.
 
         With `input=separate`, premise and hypothesis sequences alternate.
+
+        Args:
+            input_ids: token ids [B, L].
+            attention_mask: 1 for tokens, 0 for padding [B, L].
+            token_type_ids: 1 for tokens of the second text [B, L].
+            spans: first and last token of both events [B, 4].
+            markers: tokens of the opening markers of both events [B, 2].
+            labels: indices of classes [R].
         """
         pooled_RP = self.pool(input_ids, attention_mask, token_type_ids, spans, markers)
         logits_RC = self.classify(pooled_RP, spans)
-        loss = None if labels is None else nn.functional.cross_entropy(logits_RC, labels)
+        loss = None
+        if labels is not None:
+            loss = nn.functional.cross_entropy(logits_RC, labels)
         return SequenceClassifierOutput(loss=loss, logits=logits_RC)
 
     def pool(
@@ -148,123 +206,174 @@ class HeronModel(PreTrainedModel):
         spans: Any,
         markers: Any,
     ) -> Tensor:
-        """Encode sequences and pool their states; returns pooled_XP."""
-        more: dict[str, Tensor] = {}
-        if token_type_ids is not None and getattr(self.encoder.config, "type_vocab_size", 1) > 1:
-            more["token_type_ids"] = token_type_ids
-        is_longformer = hasattr(self.encoder.config, "attention_window")
-        if is_longformer and self.settings["global_attention"] == "first":
-            more["global_attention_mask"] = torch.zeros_like(attention_mask)
-            more["global_attention_mask"][:, 0] = 1
-        pair = self.encoder.config.is_encoder_decoder
-        encode = self.encoder.get_encoder() if pair else self.encoder
-        found = encode(input_ids=input_ids, attention_mask=attention_mask, **more)
-        states_BLD, how = found.last_hidden_state, self.settings["pooling"]
-        rows_B1 = torch.arange(len(states_BLD), device=states_BLD.device)[:, None]
-        if how == "cls":
+        """Encode sequences and pool their states; the arguments are those of `forward`.
+
+        Returns:
+            pooled_XP, one vector for a sequence, or for two with `input=separate`.
+        """
+        states_BLD = self._states(input_ids, attention_mask, token_type_ids)
+        rows_B = torch.arange(len(states_BLD), device=states_BLD.device)
+        rows_B1 = rows_B[:, None]
+        pooling = self.settings["pooling"]
+        if pooling == "cls":
             pooled_XP = states_BLD[:, 0]
-        elif how == "last_token":
-            pooled_XP = states_BLD[rows_B1[:, 0], attention_mask.sum(dim=1) - 1]
-        elif how == "mean":
+        elif pooling == "last_token":
+            last_B = attention_mask.sum(dim=1) - 1
+            pooled_XP = states_BLD[rows_B, last_B]
+        elif pooling == "mean":
             mask_BL1 = attention_mask[..., None].to(states_BLD.dtype)
             pooled_XP = (states_BLD * mask_BL1).sum(dim=1) / mask_BL1.sum(dim=1)
-        elif how == "event_start":
+        elif pooling == "event_start":
             pooled_XP = states_BLD[rows_B1, markers].flatten(1)
-        elif how == "mention_pool":
-            pooled_XP = torch.cat([_largest(states_BLD, spans[:, at : at + 2]) for at in (0, 2)], 1)
-        elif how == "span_ends":
+        elif pooling == "mention_pool":
+            a_RP = _largest(states_BLD, spans[:, :2])
+            b_RP = _largest(states_BLD, spans[:, 2:])
+            pooled_XP = torch.cat([a_RP, b_RP], dim=1)
+        elif pooling == "span_ends":
             ends_R4D = states_BLD[rows_B1, spans]
-            a_RP, b_RP = ends_R4D[:, :2].flatten(1), ends_R4D[:, 2:].flatten(1)
+            a_RP = ends_R4D[:, :2].flatten(1)
+            b_RP = ends_R4D[:, 2:].flatten(1)
             pooled_XP = torch.cat([a_RP, b_RP, a_RP * b_RP, a_RP - b_RP], dim=1)
         else:
-            raise ValueError(f"config.json: unknown pooling {how}")
+            raise ValueError(f"config.json: unknown pooling {pooling}")
+
         if self.settings["input"] != "separate":
             return pooled_XP
-        u_RP, v_RP = pooled_XP[0::2], pooled_XP[1::2]
-        both = [u_RP, v_RP]
+        premise_RP, hypothesis_RP = pooled_XP[0::2], pooled_XP[1::2]
+        parts = [premise_RP, hypothesis_RP]
         if self.settings["combine"] == "compare":
-            both += [(u_RP - v_RP).abs(), u_RP * v_RP]
-        return torch.cat(both, dim=1)
+            parts.append((premise_RP - hypothesis_RP).abs())
+            parts.append(premise_RP * hypothesis_RP)
+        return torch.cat(parts, dim=1)
+
+    def _states(
+        self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None
+    ) -> Tensor:
+        """Encode sequences; returns states_BLD."""
+        config = self.encoder.config
+        options: dict[str, Tensor] = {}
+        if token_type_ids is not None and getattr(config, "type_vocab_size", 1) > 1:
+            options["token_type_ids"] = token_type_ids
+        is_longformer = hasattr(config, "attention_window")
+        if is_longformer and self.settings["global_attention"] == "first":
+            global_BL = torch.zeros_like(attention_mask)
+            global_BL[:, 0] = 1
+            options["global_attention_mask"] = global_BL
+        encoder = self.encoder.get_encoder() if config.is_encoder_decoder else self.encoder
+        output = encoder(input_ids=input_ids, attention_mask=attention_mask, **options)
+        states_BLD: Tensor = output.last_hidden_state
+        return states_BLD
 
     def classify(self, pooled_XP: Tensor, spans: Any) -> Tensor:
-        """Map pooled vectors to logits_XC."""
+        """Map pooled vectors, with the distance of the events if heron used it, to logits_XC.
+
+        Args:
+            pooled_XP: of `pool`.
+            spans: as in `forward`; not read without a distance.
+        """
         if self.distance is not None:
-            apart_R = spans[:, 2] - spans[:, 0]
+            distance_R = spans[:, 2] - spans[:, 0]
             borders = torch.tensor(DISTANCES, device=spans.device)
-            bucket_R = torch.bucketize(apart_R.abs(), borders, right=True)
-            bucket_R = bucket_R + (len(DISTANCES) + 1) * (apart_R < 0)
-            pooled_XP = torch.cat([pooled_XP, self.distance(bucket_R)], dim=1)
+            bucket_R = torch.bucketize(distance_R.abs(), borders, right=True)
+            # Distances have buckets of their own if the second event comes first.
+            buckets = len(DISTANCES) + 1
+            bucket_R = bucket_R + buckets * (distance_R < 0)
+            distance_RP = self.distance(bucket_R)
+            pooled_XP = torch.cat([pooled_XP, distance_RP], dim=1)
         logits_XC: Tensor = self.classifier(pooled_XP)
         return logits_XC
 
-    def encode(self, text: str | tuple[str, str]) -> list[dict[str, Any]]:
-        """Tokenize one text or pair into sequences, each with its tokens and event positions."""
-        form, settings = self.settings["input"], self.settings
-        texts = [self.clean(part) for part in ([text] if isinstance(text, str) else text)]
-        if settings["case"] == "lower":
+    def encode(self, text: Text) -> list[Encoded]:
+        """Tokenize one text or pair into sequences, each with its tokens and event positions.
+
+        Returns:
+            One sequence, or several with `overflow=windows`; with `input=separate`, those of the
+            premise and then those of the hypothesis.
+        """
+        parts = [text] if isinstance(text, str) else text
+        texts = [self.clean(part) for part in parts]
+        form, case = self.settings["input"], self.settings["case"]
+        if case == "lower":
             texts = [part.lower() for part in texts]
         if form in ("marked", "window"):
             return [self._encode_events(texts[0])]
-        if len(texts) == 2 and settings["case"] == "capitalize":
+        if case == "capitalize" and len(texts) == 2:
             texts[1] = texts[1].capitalize()
-        if form == "separate":
-            return [*self._encode([texts[0]]), *self._encode([texts[1]])]
-        if form == "pair" and settings["separator"] is not None:
-            end = settings["separator"] if settings["trailing_separator"] else ""
-            return self._encode([f"{texts[0]}{settings['separator']}{texts[1]}{end}"])
-        return self._encode(texts if form == "pair" else [texts[-1 if form == "hypothesis" else 0]])
 
-    def _encode(self, texts: Sequence[str]) -> list[dict[str, Any]]:
+        if form == "separate":
+            return self._encode([texts[0]]) + self._encode([texts[1]])
+        if form == "hypothesis":
+            return self._encode(texts[-1:])
+        if form != "pair":
+            return self._encode(texts[:1])
+        separator = self.settings["separator"]
+        if separator is None:
+            return self._encode(texts)
+        end = separator if self.settings["trailing_separator"] else ""
+        return self._encode([f"{texts[0]}{separator}{texts[1]}{end}"])
+
+    def _encode(self, texts: Sequence[str]) -> list[Encoded]:
+        """Tokenize a text, or a pair as one sequence; with `overflow=windows`, into several."""
         settings = self.settings
-        windows = settings["overflow"] == "windows"
-        encoded = self.tokenizer(
-            *([text] for text in texts),
-            truncation="longest_first" if len(texts) == 1 else settings["truncation"],
-            max_length=settings["max_length"],
-            return_overflowing_tokens=windows,
-            stride=settings["stride"] if windows else 0,
-        )
+        options = {"max_length": settings["max_length"], "truncation": settings["truncation"]}
+        if len(texts) == 1:
+            options["truncation"] = "longest_first"
+        if settings["overflow"] == "windows":
+            options["return_overflowing_tokens"] = True
+            options["stride"] = settings["stride"]
+        batches = [[text] for text in texts]  # of one row
+        encoded = self.tokenizer(*batches, **options)
         return [_sequence(encoding) for encoding in encoded.encodings]
 
-    def _encode_events(self, text: str) -> dict[str, Any]:
-        plain, events = _parse(text, self.settings["markers"])
+    def _encode_events(self, text: str) -> Encoded:
+        """Tokenize a text with two marked events into one sequence.
+
+        Raises:
+            ValueError: the markers of an event are not there, or the event is cut.
+        """
+        settings = self.settings
+        plain, events = _parse(text, settings["markers"])
+        needed = max(end for _, end in events)  # characters that must not be cut
         openings: list[int] = []
-        last = max(end for _, end in events)  # character that must not be cut
-        if written := self.settings["written_markers"]:
-            plain, events, openings = _mark(plain, events, written)
-            last = max(
-                end + 1 + len(closing)
-                for (_, end), closing in zip(events, written[1::2], strict=True)
-            )
-        limits = {"truncation": True, "max_length": self.settings["max_length"]}
-        encoding = self.tokenizer([plain], return_offsets_mapping=True, **limits).encodings[0]
+        written_markers = settings["written_markers"]
+        if written_markers:
+            plain, events, openings, needed = _mark(plain, events, written_markers)
 
-        def tokens(start: int, end: int) -> list[int]:
-            inside = enumerate(encoding.offsets)
-            return [n for n, (a, b) in inside if a < end and b > start and b > a]
-
-        found = [tokens(*event) for event in events]
-        opened = [tokens(start, start + 1) for start in openings] or found
+        encoded = self.tokenizer(
+            [plain],
+            return_offsets_mapping=True,
+            truncation=True,
+            max_length=settings["max_length"],
+        )
+        encoding = encoded.encodings[0]
+        event_tokens = [_tokens_of(encoding, start, end) for start, end in events]
+        opening_tokens = [_tokens_of(encoding, start, start + 1) for start in openings]
         reached = max(end for _, end in encoding.offsets)
-        if not all(found + opened) or (encoding.overflowing and reached < last):
+        is_cut = encoding.overflowing and reached < needed
+        if is_cut or not all(event_tokens + opening_tokens):
             raise ValueError(f"an event is not among the first {len(encoding.ids)} tokens: {text}")
-        spans = [place for each in found for place in (each[0], each[-1])]
-        return _sequence(encoding) | {"spans": spans, "markers": [each[0] for each in opened]}
 
-    def batch(self, sequences: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
-        """Pad sequences to the arguments of `forward`."""
-        longest = max(len(each["ids"]) for each in sequences)
-        pad = self.tokenizer.pad_token_id
+        sequence = _sequence(encoding)
+        sequence["spans"] = []
+        for tokens in event_tokens:
+            sequence["spans"] += [tokens[0], tokens[-1]]
+        # Without markers in the text, the events' own first tokens.
+        sequence["markers"] = [tokens[0] for tokens in opening_tokens or event_tokens]
+        return sequence
+
+    def batch(self, sequences: Sequence[Encoded]) -> dict[str, Tensor]:
+        """Pad sequences of `encode` to the arguments of `forward`."""
 
         def padded(name: str, fill: int) -> Tensor:
-            return torch.tensor([s[name] + [fill] * (longest - len(s[name])) for s in sequences])
+            rows = [torch.tensor(sequence[name]) for sequence in sequences]
+            return pad_sequence(rows, batch_first=True, padding_value=fill)
 
         return {
-            "input_ids": padded("ids", pad),
+            "input_ids": padded("ids", self.tokenizer.pad_token_id),
             "attention_mask": padded("mask", 0),
             "token_type_ids": padded("types", 0),
-            "spans": torch.tensor([each["spans"] for each in sequences]),
-            "markers": torch.tensor([each["markers"] for each in sequences]),
+            "spans": torch.tensor([sequence["spans"] for sequence in sequences]),
+            "markers": torch.tensor([sequence["markers"] for sequence in sequences]),
         }
 
     def clean(self, text: str) -> str:
@@ -273,7 +382,8 @@ class HeronModel(PreTrainedModel):
         before = ""
         while text != before:
             before = text
-            text = unicodedata.normalize("NFC", text) if self.settings["nfc"] else text
+            if self.settings["nfc"]:
+                text = unicodedata.normalize("NFC", text)
             text = text.translate(table)
         return text.strip()
 
@@ -285,76 +395,115 @@ class HeronPipeline(TextClassificationPipeline):
         """Accept HeronModel, which transformers does not list."""
 
     def preprocess(self, inputs: Any, **unused: Any) -> dict[str, Any]:
-        """Take one text or a pair; the model reads it."""
+        """Wrap one text or a pair for `HeronModel.read`."""
         if isinstance(inputs, dict):
             pair = inputs.get("text_pair")
-            inputs = inputs["text"] if pair is None else (inputs["text"], pair)
+            inputs = inputs["text"]
+            if pair is not None:
+                inputs = (inputs, pair)
         return {"texts": [inputs]}
 
     def _forward(self, model_inputs: Any) -> Any:
         return SequenceClassifierOutput(logits=self.model.read(model_inputs["texts"]))
 
 
-def _sequence(encoding: Any) -> dict[str, Any]:
-    second = encoding.type_ids.index(1) if 1 in encoding.type_ids else len(encoding.ids)
+def _sequence(encoding: Any) -> Encoded:
+    length = len(encoding.ids)
+    # Tokens from the second text on have type 1, its special tokens included.
+    first = encoding.type_ids.index(1) if 1 in encoding.type_ids else length
     return {
         "ids": list(encoding.ids),
-        "mask": [1] * len(encoding.ids),
-        "types": [int(place >= second) for place in range(len(encoding.ids))],
+        "mask": [1] * length,
+        "types": [0] * first + [1] * (length - first),
         "spans": [0, 0, 0, 0],
         "markers": [0, 0],
     }
 
 
+def _tokens_of(encoding: Any, start: int, end: int) -> list[int]:
+    """List the tokens that have characters of a span."""
+    tokens = []
+    for token, (first, last) in enumerate(encoding.offsets):
+        if max(start, first) < min(end, last):
+            tokens.append(token)
+    return tokens
+
+
 def _largest(states_BLD: Tensor, span_R2: Tensor) -> Tensor:
     """Take the maximum over the tokens of a span, both ends included."""
+    first_R1, last_R1 = span_R2[:, :1], span_R2[:, 1:]
     positions_L = torch.arange(states_BLD.shape[1], device=states_BLD.device)
-    inside_RL = (positions_L >= span_R2[:, :1]) & (positions_L <= span_R2[:, 1:])
+    outside_RL = (positions_L < first_R1) | (positions_L > last_R1)
     lowest = torch.finfo(states_BLD.dtype).min
-    return states_BLD.masked_fill(~inside_RL[..., None], lowest).amax(dim=1)
+    masked_BLD = states_BLD.masked_fill(outside_RL[..., None], lowest)
+    return masked_BLD.amax(dim=1)
 
 
 def _mark(
-    plain: str, events: Sequence[tuple[int, int]], markers: Sequence[str]
-) -> tuple[str, list[tuple[int, int]], list[int]]:
-    """Put markers and spaces around two events; returns text, event spans and opening markers."""
-    text, cursor, moved, openings = "", 0, [(0, 0), (0, 0)], [0, 0]
-    for number in sorted((0, 1), key=lambda each: events[each]):
+    plain: str, events: Sequence[Span], markers: Sequence[str]
+) -> tuple[str, list[Span], list[int], int]:
+    """Put markers and spaces around two events.
+
+    Returns:
+        The text, the events' spans, the positions of the opening markers, and the end of the last
+        closing marker.
+    """
+    text, cursor = "", 0
+    spans, openings = [(0, 0), (0, 0)], [0, 0]
+    in_text_order = sorted((0, 1), key=lambda number: events[number])
+    for number in in_text_order:
         start, end = events[number]
+        opening, closing = markers[2 * number : 2 * number + 2]
         text += plain[cursor:start]
         openings[number] = len(text)
-        text += markers[2 * number] + " "
-        moved[number] = len(text), len(text) + end - start
-        text += f"{plain[start:end]} {markers[2 * number + 1]}"
+        text += f"{opening} "
+
+        event = plain[start:end]
+        begin = len(text)
+        text += event
+        spans[number] = begin, len(text)
+        text += f" {closing}"
         cursor = end
-    return text + plain[cursor:], moved, openings
+    return text + plain[cursor:], spans, openings, len(text)
 
 
-def _parse(text: str, markers: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
-    """Remove the markers, each with one space; returns the text and both events' offsets."""
+def _parse(text: str, markers: Sequence[str]) -> tuple[str, list[Span]]:
+    """Remove the markers, each with the space inside it.
+
+    Returns:
+        The text, and the spans of both events in it.
+
+    Raises:
+        ValueError: a marker is missing or occurs twice, or an event is empty.
+    """
     longest_first = sorted(markers, key=len, reverse=True)
-    found = list(re.finditer("|".join(map(re.escape, longest_first)), text))
-    if sorted(match.group() for match in found) != sorted(markers):
-        raise ValueError(f"mark two events by {' '.join(markers)}, each marker once: {text}")
-    plain, cursor, places = "", 0, dict[str, int]()
-    for match in found:
-        opens = match.group() in markers[::2]
-        before = not opens and text[: match.start()].endswith(" ")
-        after = opens and text.startswith(" ", match.end())
-        plain += text[cursor : match.start() - before]
-        places[match.group()] = len(plain)
-        cursor = match.end() + after
-    plain += text[cursor:]
+    pattern = "|".join(map(re.escape, longest_first))
+    pieces = re.split(f"({pattern})", text)
+    pieces, written = pieces[::2], pieces[1::2]
+    if sorted(written) != sorted(markers):
+        listed = " ".join(markers)
+        raise ValueError(f"mark two events by {listed}, each marker once: {text}")
+
+    openings, closings = markers[::2], markers[1::2]
+    positions: dict[str, int] = {}  # of each marker in the text without markers
+    for number, marker in enumerate(written, 1):  # between pieces[number - 1] and pieces[number]
+        if marker in openings:
+            pieces[number] = pieces[number].removeprefix(" ")
+        else:
+            pieces[number - 1] = pieces[number - 1].removesuffix(" ")
+        before = "".join(pieces[:number])
+        positions[marker] = len(before)
+
+    plain = "".join(pieces)
     indent = len(plain) - len(plain.lstrip())
     events = []
-    for start, end in (
-        (places[markers[0]], places[markers[1]]),
-        (places[markers[2]], places[markers[3]]),
-    ):
-        mention = plain[start:end]
+    for opening, closing in zip(openings, closings, strict=True):
+        start = positions[opening]
+        mention = plain[start : positions[closing]]
         start += len(mention) - len(mention.lstrip())
-        end = start + len(mention.strip())
-        if start >= end:
+        length = len(mention.strip())
+        if not length:
             raise ValueError(f"an event is empty: {text}")
-        events.append((start - indent, end - indent))
+        start -= indent
+        events.append((start, start + length))
     return plain.strip(), events

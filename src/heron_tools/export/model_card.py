@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from huggingface_hub import EvalResult, ModelCardData
 
@@ -32,65 +33,92 @@ _FOLDERS = re.compile(r"(?<![\w.~-])[/~](?:[^\s,\]/=]*/)+")
 
 
 def write_card(run: RunFolder, plain: Plain, difference: Difference, folder: Path) -> None:
-    """Write `README.md` and, if the run recorded dynamics, the data map's picture."""
+    """Write `README.md` and, if the run recorded dynamics, the data map's picture.
+
+    Args:
+        run: the exported run.
+        plain: describes the exported folder.
+        difference: of its predictions to heron's.
+        folder: the exported folder.
+    """
     name = folder.resolve().name
-    place = name if folder.is_absolute() else str(folder)  # a card is published: no own folders
+    # A card is published: it names no folders of this computer.
+    shown_folder = name if folder.is_absolute() else str(folder)
     (record,) = collect(run.path)
+    status = record.status
     data, _ = data_of(plain.config, TEST)  # with stages, the last stage's
-    sets = [data_set(plain.config, s.data, of_stage=True) for s in plain.config.read_stages()]
     config = replace(plain.config, data=data)
     plain = replace(plain, config=config)
+    task, language = task_of(config), get_language(data.language).name
     has_map = any(run.dynamics(0).parent.glob("epoch=*.parquet"))
     if has_map:
         draw_map(run, folder / "map.png")
-    encoder, status = str(record.setting("encoder.name")), record.status
-    own = f"`{hub_id(record) or Path(encoder).name}`"
+    encoder = str(record.setting("encoder.name"))
+    encoder_name = hub_id(record) or Path(encoder).name
+
     facts = {
         "data set": data.title or data.name,
-        "language": get_language(data.language).name,
+        "language": language,
         "licence of the data": data.licence or "not known",
         "citation": data.citation,
         "homepage": data.homepage,
-        **{
-            f"trained before on {each.title or each.name}, licence": each.licence or "not known"
-            for each in sets
-            if each.name != data.name
-        },
-        **{f"{name}, sha256": f"`{value}`" for name, value in status.get("sources", {}).items()},
     }
-    words = [without_folders(str(word)) for word in status.get("overrides", ())]
-    kept = [word for word in words if not word.lstrip("+~").startswith(_OWN_MACHINE)]
+    for stage in plain.config.read_stages():
+        before = data_set(plain.config, stage.data, of_stage=True)
+        if before.name != data.name:
+            title = f"trained before on {before.title or before.name}, licence"
+            facts[title] = before.licence or "not known"
+    for file, digest in status.get("sources", {}).items():
+        facts[f"{file}, sha256"] = f"`{digest}`"
+
+    words = ["heron", "train"]
+    for override in status.get("overrides", ()):
+        word = without_folders(str(override))
+        if not word.lstrip("+~").startswith(_OWN_MACHINE):
+            words.append(word)
     card = render(
         "model_card.md.j2",
         _TEMPLATES,
         metadata=_metadata(record, plain, name),
         config=config,
         data=data,
-        about=task_of(config).about,
-        language=get_language(data.language).name,
-        classes=data.label_order if task_of(config).has_classes else [],
-        started="random weights" if encoder == "scratch" else own,
-        place=place,
-        usage=usage_code(plain, place),
+        about=task.about,
+        language=language,
+        classes=data.label_order if task.has_classes else [],
+        started="random weights" if encoder == "scratch" else f"`{encoder_name}`",
+        place=shown_folder,
+        usage=usage_code(plain, shown_folder),
         difference=difference,
         facts=facts,
-        sizes=(status.get("data") or {}).get("splits", {}),
+        sizes=_split_sizes(record),
         scores=to_markdown(score_table(record)).replace("### ", "## ", 1),
         limits=list(_limits(record, plain)),
-        command=shlex.join(["heron", "train", *kept]),
+        command=shlex.join(words),
         status={"heron": "", "git": {}, "versions": {}, **status},
         has_map=has_map,
     )
     write_file(folder / "README.md", redact(card))
 
 
-def usage_code(plain: Plain, place: str) -> str:
-    """Write code that predicts as heron does, without heron, as a block of Markdown."""
+def _split_sizes(run: RunRecord) -> dict[str, Any]:
+    sizes: dict[str, Any] = (run.status.get("data") or {}).get("splits", {})
+    return sizes
+
+
+def usage_code(plain: Plain, folder: str) -> str:
+    """Write code that predicts as heron does, without heron, as a block of Markdown.
+
+    Args:
+        plain: describes the exported folder.
+        folder: its name in the code.
+    """
     config = plain.config
+    about = task_of(config).about
+    texts = [name.replace("_pair", "") for name in about.texts]
     return render(
         "usage.md.j2",
         _TEMPLATES,
-        place=place,
+        place=folder,
         loads_as=plain.loads_as,
         own=plain.loads_as == OWN_CLASS,
         attends_globally=plain.attends_globally,
@@ -100,8 +128,8 @@ def usage_code(plain: Plain, place: str) -> str:
         input=config.head.input,
         longest=config.task.max_answer_tokens,
         decoding=config.task.decoding,
-        hub_name=task_of(config).about.hub_name,
-        texts=[f'"a {name.replace("_pair", "")}"' for name in task_of(config).about.texts],
+        hub_name=about.hub_name,
+        texts=[f'"a {text}"' for text in texts],
         read=_example(plain),
     )
 
@@ -110,8 +138,10 @@ def _example(plain: Plain) -> str:
     """Write the text, or the two texts, that a model with classes reads."""
     data, form = plain.config.data, plain.config.head.input
     if form in ("marked", "window"):
-        one, end_1, two, end_2 = event_markers(data)
-        return f'"a text with {one} one {end_1} and {two} another {end_2} event"'
+        opening_1, closing_1, opening_2, closing_2 = event_markers(data)
+        return (
+            f'"a text with {opening_1} one {closing_1} and {opening_2} another {closing_2} event"'
+        )
     has_two = plain.loads_as == OWN_CLASS and data.columns.text_pair is not None
     if has_two or form in ("pair", "separate"):
         return '{"text": "a premise", "text_pair": "a hypothesis"}'
@@ -119,26 +149,28 @@ def _example(plain: Plain) -> str:
 
 
 def _metadata(run: RunRecord, plain: Plain, name: str) -> str:
+    """Write the card's header, which the hub reads."""
     data, hub_name = plain.config.data, task_of(plain.config).about.hub_name
-    scores = run.scores.get(TEST, {})
-    results = [
-        EvalResult(
+    results = []
+    for metric in headline_metrics([run]):
+        score = run.scores.get(TEST, {}).get(metric)
+        if score is None:
+            continue
+        result = EvalResult(
             task_type=hub_name,
             dataset_type=data.name,
             dataset_name=data.title or data.name,
             dataset_split=TEST,
             metric_type=metric,
-            metric_value=round(scores[metric], 4),
+            metric_value=round(score, 4),
         )
-        for metric in headline_metrics([run])
-        if metric in scores
-    ]
+        results.append(result)
     return ModelCardData(
         language=data.language,
         library_name="transformers",
         pipeline_tag=hub_name if hub_name != "other" else None,
         base_model=hub_id(run),
-        tags=["heron", *(["synthetic-data"] if data.synthetic else [])],
+        tags=["heron", "synthetic-data"] if data.synthetic else ["heron"],
         model_name=name,
         eval_results=results or None,
     ).to_yaml()
@@ -147,37 +179,47 @@ def _metadata(run: RunRecord, plain: Plain, name: str) -> str:
 def hub_id(run: RunRecord) -> str | None:
     """Return an encoder's id on the hub; None for a folder or random weights."""
     encoder = str(run.setting("encoder.name"))
-    is_id = re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", encoder) and encoder != "scratch"
     is_folder = "encoder" in run.status.get("sources", {}) or Path(encoder).exists()
-    return encoder if is_id and not is_folder else None
+    if encoder == "scratch" or is_folder:
+        return None
+    is_id = re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", encoder)
+    return encoder if is_id else None
 
 
 def _limits(run: RunRecord, plain: Plain) -> Iterator[str]:
     """List the known limits of the scores and of the model."""
-    data, sizes = plain.config.data, (run.status.get("data") or {}).get("splits", {})
+    data, sizes = plain.config.data, _split_sizes(run)
     if data.synthetic:
         yield "The data are generated: no score is a research result."
-    known = map(read_config, data_sets().values())
-    if originals := ", ".join(each.name for each in known if each.substitute == data.name):
-        yield f"{data.name} is substitute data for {originals}; scores cannot be compared."
-    held_out = [f"{sizes[s].get('rows', 0):,} {s} rows" for s in (VALIDATION, TEST) if s in sizes]
+    known_sets = [read_config(path) for path in data_sets().values()]
+    originals = [known.name for known in known_sets if known.substitute == data.name]
+    if originals:
+        names = ", ".join(originals)
+        yield f"{data.name} is substitute data for {names}; scores cannot be compared."
+    held_out = []
+    for split in (VALIDATION, TEST):
+        if split in sizes:
+            rows = sizes[split].get("rows", 0)
+            held_out.append(f"{rows:,} {split} rows")
     if held_out:
         yield f"Its scores come from {' and '.join(held_out)}."
     if TEST not in run.scores:
         yield "There is no test split: the scores are on the rows that chose the checkpoint."
     if VALIDATION in sizes and VALIDATION not in run.status.get("sources", {}):
         yield "The validation rows were taken from the data set's train split."
+    seed = run.setting("seed")
     yield (
-        f"It is one training run (seed {run.setting('seed')}); the intervals do not show how much "
+        f"It is one training run (seed {seed}); the intervals do not show how much "
         "scores differ between seeds."
     )
     yield from map(without_folders, run.warnings)
     if data.sample.fraction < 1:
         yield f"It was trained on {data.sample.fraction:.0%} of the training rows."
+
     # Steps of heron's predictions that the code of this card lacks.
     if data.phrases != "none":
-        how = f"data.phrases={data.phrases}"
-        yield f"Its hypotheses had linking phrases removed ({how}); remove them first."
+        key = f"data.phrases={data.phrases}"
+        yield f"Its hypotheses had linking phrases removed ({key}); remove them first."
     if plain.loads_as == OWN_CLASS:
         return
     yield (
@@ -185,8 +227,8 @@ def _limits(run: RunRecord, plain: Plain) -> Iterator[str]:
         "direction marks); transformers does not."
     )
     if data.normalize_case != "none":
-        how = f"data.normalize_case={data.normalize_case}"
-        yield f"Its texts had their case changed ({how}); do that first."
+        key = f"data.normalize_case={data.normalize_case}"
+        yield f"Its texts had their case changed ({key}); do that first."
 
 
 def without_folders(word: str) -> str:

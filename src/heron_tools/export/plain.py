@@ -26,6 +26,16 @@ from heron_tools.export.heron_model import HeronModel
 OWN_CLASS = HeronModel.__name__
 _POOLINGS = ("cls", "last_token", "mean", "event_start", "mention_pool", "span_ends")
 _LAYERS = ("Dropout", "LayerNorm", "Linear", "ReLU")
+# Fields of `HeadConfig` and `EncoderConfig` that `heron_model.py` reads.
+_HEAD_FIELDS = ("input", "pooling", "combine", "over_windows", "both_ways")
+_ENCODER_FIELDS = (
+    "max_length",
+    "truncation",
+    "overflow",
+    "stride",
+    "separator",
+    "trailing_separator",
+)
 _LAST_CHANGED = 0x2100  # `normalise` changes no character from here on
 
 
@@ -52,48 +62,72 @@ def write_plain(run: RunFolder, folder: Path) -> Plain:
         raise ConfigError(f"{run.path}: a baseline has no encoder to export")
     config, module = trained.config, trained.system
     encoder, head, tokenizer = module.encoder, module.head, trained.tokenizer
-    known = task_of(config).model().in_transformers(head, encoder, tokenizer, config)
-    if known is None and not task_of(config).about.writes:
+    task = task_of(config)
+    weights = task.model().in_transformers(head, encoder, tokenizer, config)
+    if weights is None and not task.about.writes:
         own = {"heron": _settings(run, encoder, head, config)}
-        known = HeadWeights(HeronModel, config.data.label_order, head.state_dict(), own)
-    export(folder, encoder, head, tokenizer, config, known)
+        weights = HeadWeights(HeronModel, config.data.label_order, head.state_dict(), own)
+    export(folder, encoder, head, tokenizer, config, weights)
+
+    loads_as = weights.auto.__name__ if weights else "AutoModelForSeq2SeqLM"
     threshold = getattr(head, "threshold", None)
+    is_longformer = hasattr(encoder.inner.config, "attention_window")
     return Plain(
         config,
-        known.auto.__name__ if known else "AutoModelForSeq2SeqLM",
+        loads_as,
         None if threshold is None else float(threshold),
-        hasattr(encoder.inner.config, "attention_window") and encoder.global_attention == "first",
+        attends_globally=is_longformer and encoder.global_attention == "first",
     )
 
 
 def _settings(run: RunFolder, encoder: Encoder, head: nn.Module, config: Config) -> dict[str, Any]:
-    """Collect the settings of `heron_model.py`."""
+    """Collect the settings of `heron_model.py`.
+
+    Raises:
+        ConfigError: the file has no such encoder, pooling or layer.
+    """
     shape, data = config.head, config.data
-    layers: Any = getattr(head, "classifier", ())
-    names = [type(layer).__name__ for layer in layers] if isinstance(layers, nn.Sequential) else []
-    fits = type(head) is Head and shape.pooling in _POOLINGS and names and {*names} <= {*_LAYERS}
-    if not fits or not hasattr(transformers, type(encoder.model).__name__):
+    model_class = type(encoder.model).__name__
+    classifier = getattr(head, "classifier", None)
+    layers = list(classifier) if isinstance(classifier, nn.Sequential) else []
+    is_known = layers and all(type(layer).__name__ in _LAYERS for layer in layers)
+    has_pooling = type(head) is Head and shape.pooling in _POOLINGS
+    if not is_known or not has_pooling or not hasattr(transformers, model_class):
         raise ConfigError(
             f"{run.path}: neither transformers nor heron_model.py has a head of pooling "
             f"{shape.pooling} and classifier {shape.classifier}; in Python, "
             "heron.training.exported.load_exported opens the run"
         )
-    labels, language = data.label_order, get_language(data.language)
+
+    layer_settings = []
+    for layer in layers:
+        arguments = [getattr(layer, name) for name in layer.__constants__]
+        layer_settings.append([type(layer).__name__, *arguments])
+
+    labels = data.label_order
+    inverse = []  # the index of each class with the events swapped
+    for label in labels:
+        swapped = data.inverse.get(label, label)
+        inverse.append(labels.index(swapped))
+
+    language = get_language(data.language)
     options = replace(data.unicode, nfc=False)
-    pairs = ((each, normalise(each, language, options)) for each in map(chr, range(_LAST_CHANGED)))
-    lengths = ("max_length", "truncation", "overflow", "stride", "separator", "trailing_separator")
+    characters = {}
+    for character in map(chr, range(_LAST_CHANGED)):
+        unified = normalise(character, language, options)
+        if unified != character:
+            characters[character] = unified
     return {
-        "encoder": type(encoder.model).__name__,
-        **{name: getattr(shape, name) for name in ("input", "pooling", "combine", "over_windows")},
-        "both_ways": shape.both_ways,
-        "inverse": [labels.index(data.inverse.get(label, label)) for label in labels],
-        "layers": [[type(x).__name__, *(getattr(x, n) for n in x.__constants__)] for x in layers],
+        "encoder": model_class,
+        **{name: getattr(shape, name) for name in _HEAD_FIELDS},
+        "inverse": inverse,
+        "layers": layer_settings,
         "distance": None if head.distance is None else list(head.distance.weight.shape),
         "markers": list(event_markers(data)),
         "global_attention": encoder.global_attention,
         "written_markers": list(task_of(config).added_tokens(config)),
-        **{name: getattr(config.encoder, name) for name in lengths},
+        **{name: getattr(config.encoder, name) for name in _ENCODER_FIELDS},
         "case": data.normalize_case,
         "nfc": data.unicode.nfc,
-        "characters": {each: changed for each, changed in pairs if changed != each},
+        "characters": characters,
     }

@@ -5,7 +5,8 @@
 The table is written once; the key is a hash of the settings and of all files.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -31,31 +32,43 @@ Groups = dict[str, str]  # the document of each text
 def collect(config: DataConfig, files: Mapping[str, Path], data_dir: Path, cache_dir: Path) -> Path:
     """Write the texts of `files` and `data.texts` to the cache, unless they are cached.
 
+    Args:
+        config: of the data set of texts.
+        files: its files by name, `train` and `texts.<n>`.
+        data_dir: `paths.data`.
+        cache_dir: `paths.cache`.
+
+    Returns:
+        The path of the table.
+
     Raises:
         ConfigError: a data set does not exist.
         DataError: files are missing, or rows of them cannot be read.
     """
     names = dict.fromkeys([*config.texts.sets, *config.texts.unseen])
     sets = {name: read_config(data_set_file(name)) for name in names}
-    paths = [path for each in sets.values() for path in locate(each, data_dir, cache_dir).values()]
-    own = {key: path for key, path in files.items() if key == TRAIN or key.startswith("texts.")}
+    own_paths = [path for key, path in files.items() if key == TRAIN or key.startswith("texts.")]
+    paths = [*own_paths]
+    for data_set in sets.values():
+        paths += locate(data_set, data_dir, cache_dir).values()
     key = fingerprint(
         _VERSION,
         asdict(config),
-        [asdict(each) for each in sets.values()],
-        [(path.name, sha256_file(path)) for path in (*own.values(), *paths)],
+        [asdict(data_set) for data_set in sets.values()],
+        [(path.name, sha256_file(path)) for path in paths],
     )
 
     def write(folder: Path) -> None:
-        loaded = {name: load(each, data_dir, cache_dir) for name, each in sets.items()}
-        texts = {name: _texts(loaded[name][TRAIN]) for name in config.texts.sets}
-        texts |= {table_stem(path): _read(path, config) for path in own.values()}
-        evaluated = (
-            text
-            for splits in loaded.values()
-            for split in (VALIDATION, TEST)
-            for text in _texts(splits.get(split, ()))
-        )
+        texts: dict[str, Groups] = {}
+        evaluated: list[str] = []
+        for name, data_set in sets.items():
+            splits = load(data_set, data_dir, cache_dir)
+            if name in config.texts.sets:
+                texts[name] = _texts(splits[TRAIN])
+            for split in (VALIDATION, TEST):
+                evaluated += _texts(splits.get(split, ()))
+        for path in own_paths:
+            texts[table_stem(path)] = _read(path, config)
         overlap = Overlap(evaluated, config.texts.overlap, config.language)
         write_table(folder / "train.jsonl", _columns(texts, overlap, config))
 
@@ -70,34 +83,42 @@ class Overlap:
     """
 
     def __init__(self, texts: Iterable[str], size: int, language: str):
-        self.size, self.language = size, get_language(language)
+        self.size = size
+        self.language = get_language(language)
         self._texts = [self._words(text) for text in texts]
-        self._runs: dict[int, set[str]] = {}  # by length, computed when needed
+        # N-grams of all texts, by length, computed when needed.
+        self._ngrams: dict[int, set[str]] = {}
 
     def __contains__(self, text: str) -> bool:
         words = self._words(text)
         size = min(self.size, len(words))
-        if size not in self._runs:
-            self._runs[size] = {run for each in self._texts for run in _runs(each, size)}
-        return not self._runs[size].isdisjoint(_runs(words, size))
+        if size not in self._ngrams:
+            known = self._ngrams.setdefault(size, set())
+            for other_words in self._texts:
+                known.update(_ngrams(other_words, size))
+        return not self._ngrams[size].isdisjoint(_ngrams(words, size))
 
     def _words(self, text: str) -> list[str]:
-        return folded_words(normalise(text, self.language, UNIFY_ALL))
+        unified = normalise(text, self.language, UNIFY_ALL)
+        return folded_words(unified)
 
 
-def _runs(words: Sequence[str], size: int) -> Iterable[str]:
-    ends = range(size, len(words) + 1) if size else ()
-    return (" ".join(words[end - size : end]) for end in ends)
+def _ngrams(words: Sequence[str], size: int) -> Iterator[str]:
+    """Yield all sequences of `size` words, joined by spaces; none for a size of 0."""
+    if not size:
+        return
+    for end in range(size, len(words) + 1):
+        yield " ".join(words[end - size : end])
 
 
 def _texts(examples: Sequence[Example]) -> Groups:
     """List all distinct texts of examples, inputs and targets."""
-    return {
-        text: example.group
-        for example in examples
-        for text in (example.text, example.text_pair, example.target)
-        if text
-    }
+    groups: Groups = {}
+    for example in examples:
+        for text in (example.text, example.text_pair, example.target):
+            if text:
+                groups[text] = example.group
+    return groups
 
 
 def _read(path: Path, config: DataConfig) -> Groups:
@@ -109,19 +130,37 @@ def _read(path: Path, config: DataConfig) -> Groups:
 def _columns(
     texts: Mapping[str, Groups], overlap: Overlap, config: DataConfig
 ) -> dict[str, list[str]]:
-    """Lay out the table; rows that are left out have no text."""
+    """Lay out the table; rows that are left out have no text.
+
+    Args:
+        texts: by source, a data set or a file.
+        overlap: with evaluation splits.
+        config: names the columns.
+
+    Raises:
+        DataError: there is no text.
+    """
+    names = config.columns
+    table = defaultdict[str, list[str]](list)
     known: set[str] = set()
-    rows = []
     for source, groups in texts.items():
         for number, (text, group) in enumerate(groups.items(), 1):
-            reason = COPY if text in known else SEEN if text in overlap else ""
+            reason = ""
+            if text in known:
+                reason = f"{COPY} ({source})"
+            elif text in overlap:
+                reason = f"{SEEN} ({source})"
             known.add(text)
-            told = f"{reason} ({source})" if reason else ""
-            group = f"{source}:{group}" if group else ""
-            rows.append((f"{source}:{number}", "" if reason else text, group, source, told))
-    if not rows:
+            row = {
+                names.guid: f"{source}:{number}",
+                names.text: "" if reason else text,
+                names.group or "group": f"{source}:{group}" if group else "",
+                "source": source,
+                LEFT_OUT: reason,
+            }
+            for column, cell in row.items():
+                table[column].append(cell)
+    if not known:
         fix = "name data.files.train.path, or data sets in data.texts.sets"
         raise DataError("data.texts", "there is no text to train on", fix)
-    guid, text, group = config.columns.guid, config.columns.text, config.columns.group or "group"
-    names = (guid, text, group, "source", LEFT_OUT)
-    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    return table

@@ -56,7 +56,15 @@ class MaskedHead(nn.Module):
         nn.init.zeros_(self.dense.bias)
 
     def forward(self, states_ND: Tensor, embeddings_VD: Tensor) -> Tensor:
-        """Score every token of the vocabulary; returns logits_NV."""
+        """Score every token of the vocabulary.
+
+        Args:
+            states_ND: of the masked tokens.
+            embeddings_VD: the encoder's word embeddings.
+
+        Returns:
+            logits_NV.
+        """
         return F.linear(self.norm(F.gelu(self.dense(states_ND))), embeddings_VD, self.bias)
 
 
@@ -70,13 +78,14 @@ def build_masked(config: Config, tokenizer: Any = None) -> MaskedEncoder:
     known = tokenizer or load_tokenizer(config.encoder, (), (), Path(config.paths.cache))
     vocabulary = Vocabulary.of(known)
     plain = build_encoder(config, tokenizer)
-    found = MaskedEncoder(plain, config.encoder.freeze, vocabulary)
-    if (narrow := found.embeddings_VD.shape[1]) != found.width:
+    encoder = MaskedEncoder(plain, config.encoder.freeze, vocabulary)
+    width = encoder.embeddings_VD.shape[1]
+    if width != encoder.width:
         raise ConfigError(
-            f"task=mlm: {config.encoder.name} has word embeddings of {narrow} numbers and states "
-            f"of {found.width}; name an encoder where both are the same"
+            f"task=mlm: {config.encoder.name} has word embeddings of {width} numbers and states "
+            f"of {encoder.width}; name an encoder where both are the same"
         )
-    return found
+    return encoder
 
 
 def outputs(config: Config, encoder: MaskedEncoder) -> int:

@@ -28,33 +28,50 @@ def text_sequences(
 
     Sequences of one text overlap by `options.stride` tokens if `options.overflow` is `windows`,
     else by none. No token is cut.
+
+    Args:
+        examples: one text each.
+        tokenizer: of the encoder.
+        options: `max_length` counts tokens, special ones included.
+
+    Returns:
+        Rows of one sequence. Guids of a text's later sequences end with ` #2`, ` #3`.
     """
     stride = options.stride if options.overflow == "windows" else 0
     whole = replace(options, input="text", overflow="windows", stride=stride)
-    found = text_features(examples, tokenizer, whole)
-    sequences = len(found.lengths_S)
-    counts = np.diff([*found.sequences_R, sequences])
-    guids = [
-        f"{guid}{_PART}{part + 1}" if part else guid
-        for guid, count in zip(found.guids, counts, strict=True)
-        for part in range(count)
-    ]
+    features = text_features(examples, tokenizer, whole)
+    sequences = len(features.lengths_S)
+    counts = np.diff([*features.sequences_R, sequences])  # of each text
+    guids = []
+    for guid, count in zip(features.guids, counts, strict=True):
+        guids.append(guid)
+        guids += [f"{guid}{_PART}{number}" for number in range(2, count + 1)]
     return replace(
-        found,
+        features,
         sequences_R=np.arange(sequences, dtype=np.int32),
-        labels_R=np.repeat(found.labels_R, counts),
+        labels_R=np.repeat(features.labels_R, counts),
         truncated_R=np.zeros(sequences, dtype=bool),
         guids=guids,
     )
 
 
 def texts_of_rows(guids: Sequence[str], texts: Sequence[str]) -> list[int]:
-    """Map each row of `text_sequences` to the index of its text in `texts` (guids)."""
-    found, place = [], -1
+    """Map each row of `text_sequences` to its text.
+
+    Args:
+        guids: of the rows.
+        texts: guids of the texts.
+
+    Returns:
+        The index in `texts` of each row's text.
+    """
+    indices, index = [], -1
     for guid in guids:
-        place += place + 1 < len(texts) and guid == texts[place + 1]
-        found.append(place)
-    return found
+        is_next = index + 1 < len(texts) and guid == texts[index + 1]
+        if is_next:  # otherwise a later sequence of the same text
+            index += 1
+        indices.append(index)
+    return indices
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +84,23 @@ class Vocabulary:
 
     @classmethod
     def of(cls, tokenizer: Any) -> Vocabulary:
-        """Read a fast tokenizer; a ConfigError if it has no mask token."""
+        """Read a fast tokenizer.
+
+        Raises:
+            ConfigError: it has no mask token.
+        """
         if tokenizer.mask_token_id is None:
             raise ConfigError("task=mlm: the tokenizer of encoder.name has no token for masks")
-        tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
-        joined = [token.startswith("##") for token in tokens]  # of WordPiece
-        spaced = [token.startswith(("▁", "Ġ")) for token in tokens]  # of SentencePiece and GPT-2
+        ids = list(range(len(tokenizer)))
+        tokens = tokenizer.convert_ids_to_tokens(ids)
         ordinary_V = np.ones(len(tokens), dtype=bool)
         ordinary_V[tokenizer.all_special_ids] = False
-        begins_V = ~np.asarray(joined) if any(joined) else np.asarray(spaced)
+
+        # WordPiece marks the tokens that continue a word, SentencePiece and GPT-2 those that begin.
+        continues_V = np.array([token.startswith("##") for token in tokens])
+        begins_V = ~continues_V
+        if not continues_V.any():
+            begins_V = np.array([token.startswith(("▁", "Ġ")) for token in tokens])
         return cls(tokenizer.mask_token_id, ordinary_V, begins_V)
 
 
@@ -93,30 +118,43 @@ def mask_tokens(
     `whole_words`, words are chosen until they have that many tokens. Of the chosen tokens, 80 %
     become the mask, 10 % a random ordinary token, and 10 % are unchanged.
 
+    Args:
+        tokens_BL: ids, int64.
+        mask_BL: 1 for tokens, 0 for padding.
+        seeds: of each sequence.
+        vocabulary: of the tokenizer.
+        share: a fraction.
+        whole_words: whether a word is masked as a whole.
+
     Returns:
         The inputs, and the targets (ids of chosen tokens, else `IGNORED`); int64 [B, L].
 
     Source: Devlin et al. 2019, section 3.1 and appendix A.1; its code for the number of tokens.
     """
-    inputs_BL, gold_BL = tokens_BL.copy(), np.full_like(tokens_BL, IGNORED)
-    others = np.flatnonzero(vocabulary.ordinary_V)
+    inputs_BL = tokens_BL.copy()
+    gold_BL = np.full_like(tokens_BL, IGNORED)
+    ordinary_ids = np.flatnonzero(vocabulary.ordinary_V)
     candidates_BL = vocabulary.ordinary_V[tokens_BL] & (mask_BL == 1)
     for row, seed in enumerate(seeds):
         places = np.flatnonzero(candidates_BL[row])
         if not len(places):
             continue
         random = np.random.default_rng(seed)
-        words = np.arange(len(places))
+        words = np.arange(len(places))  # the word of each candidate
         if whole_words:
             begins = vocabulary.begins_V[tokens_BL[row, places]]
             words = np.cumsum(begins) - begins[0]
         order = random.permutation(words[-1] + 1)
-        sizes = np.bincount(words)[order]
+        tokens_so_far = np.cumsum(np.bincount(words)[order])
         wanted = max(1, round(share * len(places)))
-        chosen = places[np.isin(words, order[: np.searchsorted(np.cumsum(sizes), wanted) + 1])]
+        last = np.searchsorted(tokens_so_far, wanted)
+        chosen = places[np.isin(words, order[: last + 1])]
         gold_BL[row, chosen] = tokens_BL[row, chosen]
+
         drawn = random.random(len(chosen))
-        inputs_BL[row, chosen[drawn < MASKED]] = vocabulary.mask_id
+        masked = chosen[drawn < MASKED]
         swapped = chosen[(drawn >= MASKED) & (drawn < SWAPPED)]
-        inputs_BL[row, swapped] = others[random.integers(len(others), size=len(swapped))]
+        inputs_BL[row, masked] = vocabulary.mask_id
+        indices = random.integers(len(ordinary_ids), size=len(swapped))
+        inputs_BL[row, swapped] = ordinary_ids[indices]
     return inputs_BL, gold_BL

@@ -84,18 +84,19 @@ class MaskedModule(TaskModule):
         if MASKED in batch.columns:
             return batch
         task: Any = self.config.task
+        host = batch.host
         # Evaluation does not depend on the seed: runs with different seeds can be compared.
-        drawn = (self.config.seed, self.current_epoch + 1) if self.training else (0, 0)
+        seed = (self.config.seed, self.current_epoch + 1) if self.training else (0, 0)
         arrays = mask_tokens(
-            batch.host.tokens_BL.numpy(),
-            batch.host.mask_BL.numpy(),
-            [(*drawn, row) for row in batch.host.rows_R.tolist()],
+            host.tokens_BL.numpy(),
+            host.mask_BL.numpy(),
+            [(*seed, row) for row in host.rows_R.tolist()],
             self.encoder.vocabulary,
             task.mask_share,
             task.whole_words,
         )
         inputs_BL, gold_BL = map(torch.from_numpy, arrays)
-        masked = replace(batch.host, tokens_BL=inputs_BL).with_columns(**{MASKED: gold_BL})
+        masked = replace(host, tokens_BL=inputs_BL).with_columns(**{MASKED: gold_BL})
         return masked.to(batch.tokens_BL.device)
 
     def logits(self, batch: Batch) -> Tensor:
@@ -106,29 +107,43 @@ class MaskedModule(TaskModule):
         return self.head(states_ND, self.encoder.embeddings_VD)
 
     def output(self, logits: Tensor, batch: Batch) -> MaskedOutput:
-        """Compute the loss, and the sums for predictions and the recorder."""
-        batch, dynamics = self.masked(batch), self.config.dynamics
-        target_BL, chosen_N = batch.columns[MASKED], known_places(MASKED, batch)
-        gold_N = target_BL.flatten()[chosen_N]
-        looks = not self.training or (dynamics.enabled and dynamics.mode == "train")
-        loss_N, seen_N3 = token_loss(logits, gold_N, self.config.optim.label_smoothing, looks)
-        own = 0 if batch.is_stand_in else len(gold_N)
-        loss, weight = loss_N.sum() / max(len(gold_N), 1), torch.full_like(loss_N.sum(), own)
-        rows = 0 if batch.is_stand_in else len(batch)
-        found = MaskedOutput(loss, weight, batch.labels_R[:rows], batch.rows_R[:rows])
-        if not looks:
-            return found
-        seen_BL4 = seen_N3.new_zeros(*target_BL.shape, 4)
-        seen_N4 = torch.cat([torch.ones_like(seen_N3[:, :1]), seen_N3], dim=1)
-        seen_BL4.flatten(0, 1)[chosen_N] = seen_N4
+        """Compute the loss, and the sums for predictions and the recorder.
+
+        Args:
+            logits: logits_NV of the masked tokens.
+            batch: masked or not.
+        """
+        batch = self.masked(batch)
+        targets_BL = batch.columns[MASKED]
+        places_N = known_places(MASKED, batch)
+        gold_N = targets_BL.flatten()[places_N]
+        dynamics = self.config.dynamics
+        is_recorded = dynamics.enabled and dynamics.mode == "train"
+        needs_sums = is_recorded or not self.training
+        smoothing = self.config.optim.label_smoothing
+        loss_N, seen_N3 = token_loss(logits, gold_N, smoothing, needs_sums)
+
+        rows, tokens = len(batch), len(gold_N)
+        sum_of_losses = loss_N.sum()
+        loss = sum_of_losses / max(tokens, 1)
+        if batch.is_stand_in:  # it counts for nothing
+            rows = tokens = 0
+        weight = torch.full_like(sum_of_losses, tokens)
+        output = MaskedOutput(loss, weight, batch.labels_R[:rows], batch.rows_R[:rows])
+        if not needs_sums:
+            return output
+
+        # Each sequence's number of masked tokens, and the sums over them.
+        ones_N1 = torch.ones_like(seen_N3[:, :1])
+        seen_BL4 = seen_N3.new_zeros(*targets_BL.shape, 4)
+        seen_BL4.flatten(0, 1)[places_N] = torch.cat([ones_N1, seen_N3], dim=1)
         sums_R4 = seen_BL4.sum(dim=1)[:rows]
+        output = replace(output, sums_R4=sums_R4)
         if self.training:
-            return replace(found, sums_R4=sums_R4)
+            return output
         finite_R = sums_R4.isfinite().all(dim=1)
-        best_N = logits.argmax(1)[:own]
-        return replace(
-            found, sums_R4=sums_R4, gold_N=gold_N[:own], best_N=best_N, finite_R=finite_R
-        )
+        best_N = logits.argmax(1)[:tokens]
+        return replace(output, gold_N=gold_N[:tokens], best_N=best_N, finite_R=finite_R)
 
     def step(self, batch: Batch) -> MaskedOutput:
         """Mask the batch unless it is masked, and compute its output."""
@@ -143,8 +158,9 @@ class MaskedModule(TaskModule):
         """
         assert isinstance(output, MaskedOutput)
         assert output.sums_R4 is not None
-        mean_R3 = output.sums_R4[:, 1:] / output.sums_R4[:, :1]
-        return torch.cat([mean_R3[:, :1].exp(), mean_R3[:, 1:]], dim=1)
+        counts_R1, sums_R3 = output.sums_R4[:, :1], output.sums_R4[:, 1:]
+        means_R3 = sums_R3 / counts_R1
+        return torch.cat([means_R3[:, :1].exp(), means_R3[:, 1:]], dim=1)
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Add the batch to the scores, which are computed once over the whole split."""
@@ -155,28 +171,36 @@ class MaskedModule(TaskModule):
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> MaskedPredictions:
         """Join the sequences of each text; see `TaskModule.collect`."""
-        features, tokenizer = data.features[split], data.tokenizer
+        features = data.features[split]
         refused = {problem.where for problem in features.refused}
-        examples = [each for each in data.examples[split] if each.guid not in refused]
+        examples = [example for example in data.examples[split] if example.guid not in refused]
+        guids_T = [example.guid for example in examples]
+        texts_R = texts_of_rows(features.guids, guids_T)
+
+        # By row: the sums, and the gold and predicted ids of the masked tokens.
         sums_R4 = np.zeros((len(features), 4))
-        pairs: dict[int, tuple[list[int], list[int]]] = {}
+        ids_R: dict[int, Tensor] = {}
         for output in outputs:
-            sums_R4[output.rows_R.cpu()] = output.sums_R4.cpu()
-            ends = output.sums_R4[:, 0].cumsum(0).int().tolist()
-            gold, best = output.gold_N.tolist(), output.best_N.tolist()
-            for row, begin, end in zip(output.rows_R.tolist(), [0, *ends], ends, strict=False):
-                pairs[row] = gold[begin:end], best[begin:end]
-        places_R = texts_of_rows(features.guids, [example.guid for example in examples])
+            rows = output.rows_R.tolist()
+            sums_R4[rows] = output.sums_R4.cpu()
+            counts = output.sums_R4[:, 0].int().tolist()
+            ids_2N = torch.stack([output.gold_N, output.best_N])
+            ids_R |= zip(rows, ids_2N.split(counts, dim=1), strict=True)
+
+        # By text: those of all its sequences.
         sums_T4 = np.zeros((len(examples), 4))
-        np.add.at(sums_T4, places_R, sums_R4)
-        tokens: list[tuple[list[int], list[int]]] = [([], []) for _ in examples]
-        for row, place in enumerate(places_R):
-            for whole, part in zip(tokens[place], pairs.get(row, ([], [])), strict=True):
-                whole += part
-        gold, best = (
-            [" ".join(tokenizer.convert_ids_to_tokens(pair[side])) for pair in tokens]
-            for side in (0, 1)
-        )
+        np.add.at(sums_T4, texts_R, sums_R4)
+        ids_T: list[list[Tensor]] = [[] for _ in examples]
+        for row, text in enumerate(texts_R):
+            if row in ids_R:
+                ids_T[text].append(ids_R[row])
+
+        gold, best = [], []
+        to_tokens = data.tokenizer.convert_ids_to_tokens
+        for parts in ids_T:
+            gold_ids, best_ids = torch.cat(parts, dim=1).tolist() if parts else ([], [])
+            gold.append(" ".join(to_tokens(gold_ids)))
+            best.append(" ".join(to_tokens(best_ids)))
         return MaskedPredictions(examples, best, gold, sums_T4)
 
 

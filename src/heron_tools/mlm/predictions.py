@@ -23,7 +23,10 @@ from heron.tasks.task import TextScores
 
 
 def score_sums(sums: np.ndarray) -> dict[str, float]:
-    """Score masked tokens from three sums: their number, log probabilities, right predictions.
+    """Score masked tokens from three sums.
+
+    Args:
+        sums: number of tokens, sum of log-probabilities, number of right predictions.
 
     Returns:
         `loss` (nats per token), `perplexity` (its exponential), `accuracy` (a fraction); empty
@@ -54,8 +57,12 @@ class MaskedPredictions(Predictions):
 
     def details(self, config: Config) -> dict[str, list[Any]]:
         """See `Predictions`: loss in nats and accuracy of each text's masked tokens."""
-        found = [score_sums(sums) for sums in self.sums_T4]
-        return {name: [scores.get(name) for scores in found] for name in ("loss", "accuracy")}
+        losses, accuracies = [], []
+        for sums in self.sums_T4:
+            scores = score_sums(sums)
+            losses.append(scores.get("loss"))
+            accuracies.append(scores.get("accuracy"))
+        return {"loss": losses, "accuracy": accuracies}
 
     def answers(self, config: Config) -> dict[str, list[Any]]:
         """See `Predictions`: loss and accuracy only."""
@@ -63,9 +70,8 @@ class MaskedPredictions(Predictions):
 
     def lines(self, config: Config) -> list[str]:
         """Format loss and accuracy of the first text."""
-        return [
-            f"{name} {values[0]:.3f}" for name, values in self.details(config).items() if values
-        ]
+        details = self.details(config)
+        return [f"{name} {values[0]:.3f}" for name, values in details.items() if values]
 
 
 def _items(
@@ -74,17 +80,25 @@ def _items(
     language: Language | None,
     no_answer: bool | None,
 ) -> dict[str, Floats]:
-    """Compare each text's masked tokens with the predicted ones, in order."""
-    pairs = [
-        (prediction.split(), (gold[0] if gold else "").split())
-        for prediction, gold in zip(predictions, golds, strict=True)
-    ]
-    shares = [
-        np.mean([one == other for one, other in zip(*pair, strict=False)]) if pair[1] else np.nan
-        for pair in pairs
-    ]
-    exact = [float(prediction == gold) if gold else np.nan for prediction, gold in pairs]
-    return {"accuracy": np.asarray(shares, dtype=float), "exact_match": np.asarray(exact)}
+    """Compare each text's masked tokens with the predicted ones, in order.
+
+    Returns:
+        `accuracy` and `exact_match` of each text; NaN without masked tokens.
+    """
+    accuracy: list[float] = []
+    exact_match: list[float] = []
+    for prediction, gold in zip(predictions, golds, strict=True):
+        tokens = prediction.split()
+        gold_tokens = gold[0].split() if gold else []
+        if not gold_tokens:
+            accuracy.append(np.nan)
+            exact_match.append(np.nan)
+            continue
+        pairs = zip(tokens, gold_tokens, strict=False)
+        is_right = [token == gold_token for token, gold_token in pairs]
+        accuracy.append(float(np.mean(is_right)))
+        exact_match.append(float(tokens == gold_tokens))
+    return {"accuracy": np.asarray(accuracy), "exact_match": np.asarray(exact_match)}
 
 
 def _no_gold(path: Path, config: DataConfig) -> Rows:

@@ -50,25 +50,32 @@ class TextReader(TableReader):
 
     def read(self, index: int) -> Example | None:
         """See `TableReader.read`."""
-        row, line, columns = self.table.rows[index], self.table.lines[index], self.config.columns
-        found, guid = len(self.problems), self.guid(row.get(columns.guid), line)
-        if reason := row.get(LEFT_OUT):
+        row = self.table.rows[index]
+        line = self.table.lines[index]
+        columns = self.config.columns
+        problems_before = len(self.problems)
+        guid = self.guid(row.get(columns.guid), line)
+        reason = row.get(LEFT_OUT)
+        if reason:
             self.dropped.append((reason, TEXT))
             return None
+
         value = number_text(row[columns.text])
-        text = (
-            "" if is_missing(value) else normalise(str(value), self.language, self.config.unicode)
-        )
-        if not (text := text.strip()) or not isinstance(value, str):
-            what = f"'{columns.text}' is no text with visible characters: {value!r:.60}"
-            self.problem(line, what, "one text in each row")
-        if len(self.problems) > found:
+        text = ""
+        if not is_missing(value):
+            text = normalise(str(value), self.language, self.config.unicode).strip()
+        if not text or not isinstance(value, str):
+            problem = f"'{columns.text}' is no text with visible characters: {value!r:.60}"
+            self.problem(line, problem, "one text in each row")
+        if len(self.problems) > problems_before:
             return None
+
         if self.labels == "required" and text in self.known:
             self.dropped.append((COPY, TEXT))
             return None
         self.known.add(text)
-        return self.example(index, guid, text, {}, row.get(columns.group or ""), label=TEXT)
+        group = row.get(columns.group or "")
+        return self.example(index, guid, text, {}, group, label=TEXT)
 
 
 def text_table(path: Path, config: DataConfig) -> Table:
@@ -83,19 +90,28 @@ def text_table(path: Path, config: DataConfig) -> Table:
     kind, column = table_format(path), config.columns.text
     if kind not in _SUFFIXES:
         return read_table(path, bad_rows="report", quoting=config.quoting)
+
+    texts: dict[int, str] = {}  # by line
     if kind == ".conllu":
         from heron_tools.morphology.conllu import read_conllu
 
-        found = [(int(s.where.rpartition(":")[2]), s.text) for s in read_conllu(path)]
+        for sentence in read_conllu(path):
+            number = int(sentence.where.rpartition(":")[2])
+            texts[number] = sentence.text
     else:
         with opened(path) as file:
-            lines = enumerate(open_text(file, "\n"), 1)
-            found = [(n, line.rstrip("\n")) for n, line in lines if line.strip()]
-    problems = [Problem(f"{path}:{n}", bad) for n, text in found if (bad := undecodable(text))]
-    if not found:
-        problems = [Problem(str(path), "has no texts", "at least one is needed")]
-    rows = [{column: text} for _, text in found]
-    return Table(path, (column,), rows, [number for number, _ in found], problems)
+            for number, line in enumerate(open_text(file, "\n"), 1):
+                if line.strip():
+                    texts[number] = line.rstrip("\n")
+
+    problems = []
+    for number, text in texts.items():
+        if problem := undecodable(text):
+            problems.append(Problem(f"{path}:{number}", problem))
+    if not texts:
+        problems.append(Problem(str(path), "has no texts", "at least one is needed"))
+    rows = [{column: text} for text in texts.values()]
+    return Table(path, (column,), rows, list(texts), problems)
 
 
 TEXTS = Format(

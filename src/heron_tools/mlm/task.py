@@ -41,9 +41,12 @@ def data_problems(config: DataConfig) -> Iterator[str]:
 def reading(config: DataConfig) -> dict[str, str]:
     """Describe which texts are read, and which are left out."""
     texts = config.texts
-    kept_out = ", ".join(dict.fromkeys([*texts.sets, *texts.unseen]))
-    rule = f"{texts.overlap} words in a row of validation or test of {kept_out}"
-    return {"texts of": ", ".join(texts.sets), "without": rule if kept_out else ""}
+    evaluated = dict.fromkeys([*texts.sets, *texts.unseen])
+    rule = ""
+    if evaluated:
+        names = ", ".join(evaluated)
+        rule = f"{texts.overlap} words in a row of validation or test of {names}"
+    return {"texts of": ", ".join(texts.sets), "without": rule}
 
 
 @dataclass

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, pairwise
+from itertools import chain, pairwise
 from sys import intern
 from typing import NamedTuple
 
 _PUNCTUATION = "PUNCT"
 # After these, a pronoun is not a suffix: "והוא" is "and he", but "ביתו" is "house of his".
 _BEFORE_FREE_PRONOUNS = ("CCONJ", "SCONJ")
-Marks = tuple[tuple[int, str], ...]
+Mark = tuple[int, str]  # number of lemmas (or morphemes) before it, and the mark
 
 
 class Word(NamedTuple):
@@ -19,6 +19,10 @@ class Word(NamedTuple):
     lemma: str
     pos: str
     feats: str
+
+    def has(self, feature: str) -> bool:
+        """Tell whether it has a feature, such as `Definite=Cons`."""
+        return feature in self.feats.split("|")
 
 
 class Token(NamedTuple):
@@ -40,7 +44,7 @@ class Analysis:
     constructs: int | None = None
     anaphors: int | None = None  # number of pronouns written as suffixes
     readings: tuple[int, ...] | None = None  # number of segmentations of each word
-    marks: Marks = ()  # punctuation, each with the number of lemmas before it
+    marks: tuple[Mark, ...] = ()  # punctuation
 
 
 def analysis_of(tokens: Sequence[Token]) -> Analysis:
@@ -49,51 +53,61 @@ def analysis_of(tokens: Sequence[Token]) -> Analysis:
     Construct state is the feature `Definite=Cons`. A pronominal suffix is a personal pronoun
     inside a token, after anything but a conjunction or a subordinator.
     """
-    kept = [token for token in tokens if any(word.pos != _PUNCTUATION for word in token.words)]
-    words, marks = list[Word](), list[tuple[int, str]]()
-    for word in (word for token in tokens for word in token.words):
+    words: list[Word] = []
+    marks: list[Mark] = []
+    for word in chain.from_iterable(token.words for token in tokens):
         if word.pos == _PUNCTUATION:
             marks.append((len(words), word.form))
         else:
             words.append(word)
+    kept = [token for token in tokens if any(word.pos != _PUNCTUATION for word in token.words)]
     return Analysis(
         # Interned, because corpora have millions of words.
         lemmas=tuple(intern((word.lemma or word.form).casefold()) for word in words),
         pos=tuple(intern(word.pos or "X") for word in words),
         words=len(kept),
         morphemes=tuple(intern(written(word.form)) for word in words),
-        constructs=sum("Definite=Cons" in word.feats.split("|") for word in words),
-        anaphors=sum(_suffixes(token) for token in kept),
+        constructs=sum(word.has("Definite=Cons") for word in words),
+        anaphors=sum(_count_suffixes(token) for token in kept),
         marks=tuple(marks),
     )
 
 
 def join(parts: Sequence[Analysis]) -> Analysis:
     """Join the analyses of a text's sentences, all made by `analysis_of`."""
-    before = accumulate((len(part.lemmas) for part in parts), initial=0)
+    lemmas: list[str] = []
+    pos: list[str] = []
+    morphemes: list[str] = []
+    marks: list[Mark] = []
+    for part in parts:
+        marks += [(len(lemmas) + before, mark) for before, mark in part.marks]
+        lemmas += part.lemmas
+        pos += part.pos or ()
+        morphemes += part.morphemes or ()
     return Analysis(
-        lemmas=tuple(chain.from_iterable(part.lemmas for part in parts)),
-        pos=tuple(chain.from_iterable(part.pos or () for part in parts)),
+        lemmas=tuple(lemmas),
+        pos=tuple(pos),
         words=sum(part.words for part in parts),
-        morphemes=tuple(chain.from_iterable(part.morphemes or () for part in parts)),
+        morphemes=tuple(morphemes),
         constructs=sum(part.constructs or 0 for part in parts),
         anaphors=sum(part.anaphors or 0 for part in parts),
-        marks=tuple(
-            (start + place, mark)
-            for start, part in zip(before, parts, strict=False)
-            for place, mark in part.marks
-        ),
+        marks=tuple(marks),
     )
 
 
-def with_marks(units: Sequence[str], marks: Marks) -> list[str]:
-    """Insert punctuation marks between lemmas or morphemes."""
-    found: list[str] = []
+def with_marks(units: Sequence[str], marks: Sequence[Mark]) -> list[str]:
+    """Insert punctuation marks between lemmas or morphemes.
+
+    Args:
+        units: lemmas or morphemes of a text.
+        marks: each with the number of units before it.
+    """
+    text: list[str] = []
     start = 0
-    for place, mark in marks:
-        found += [*units[start:place], mark]
-        start = place
-    return [*found, *units[start:]]
+    for before, mark in marks:
+        text += [*units[start:before], mark]
+        start = before
+    return [*text, *units[start:]]
 
 
 def written(form: str) -> str:
@@ -101,10 +115,11 @@ def written(form: str) -> str:
     return (form.strip("_") or form).casefold()
 
 
-def _suffixes(token: Token) -> int:
-    return sum(
-        word.pos == "PRON"
-        and "PronType=Prs" in word.feats.split("|")
-        and before.pos not in _BEFORE_FREE_PRONOUNS
-        for before, word in pairwise(token.words)
-    )
+def _count_suffixes(token: Token) -> int:
+    """Count the pronouns that are suffixes of the word before them."""
+    count = 0
+    for before, word in pairwise(token.words):
+        is_pronoun = word.pos == "PRON" and word.has("PronType=Prs")
+        if is_pronoun and before.pos not in _BEFORE_FREE_PRONOUNS:
+            count += 1
+    return count

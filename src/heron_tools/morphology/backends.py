@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from heron.base.errors import ConfigError, first_line, nearest
 from heron.base.registry import Registry
 from heron.languages.language import Language, Prefixes
 from heron.languages.words import WORD
-from heron_tools.morphology.analyses import Analysis, Token, Word, analysis_of
+from heron_tools.morphology.analyses import Analysis, Mark, Token, Word, analysis_of
 from heron_tools.morphology.conllu import StoredAnalyses
 
 _STORED = "conllu"  # as in conllu:FILE
@@ -114,28 +113,38 @@ def stanza(language: Language) -> Morphology:
         ) from error
 
     def analyse(texts: Sequence[str]) -> list[Analysis]:
-        documents = pipeline.bulk_process(list(texts))
-        return [
-            analysis_of([_token(token) for s in document.sentences for token in s.tokens])
-            for document in documents
-        ]
+        analyses = []
+        for document in pipeline.bulk_process(list(texts)):
+            tokens: list[Token] = []
+            for sentence in document.sentences:
+                tokens += map(_token, sentence.tokens)
+            analyses.append(analysis_of(tokens))
+        return analyses
 
     return Morphology(f"stanza {stanza.__version__}", analyse)
 
 
 def _token(token: Any) -> Token:
-    words = (Word(w.text, w.lemma or "", w.upos or "", w.feats or "") for w in token.words)
+    """Convert a token of Stanza, whose attributes may be None."""
+    words = []
+    for word in token.words:
+        lemma, pos, feats = word.lemma or "", word.upos or "", word.feats or ""
+        words.append(Word(word.text, lemma, pos, feats))
     return Token(token.text, tuple(words))
 
 
 def _by_word(lemma: Callable[[str], str]) -> Callable[[Sequence[str]], list[Analysis]]:
     """Make a function that lemmatizes each word of each text."""
 
-    def analysis(text: str) -> Analysis:
-        words, marks = words_and_marks(text)
-        return Analysis(tuple(map(lemma, words)), words=len(words), marks=tuple(marks))
+    def analyse(texts: Sequence[str]) -> list[Analysis]:
+        analyses = []
+        for text in texts:
+            words, marks = words_and_marks(text)
+            lemmas = tuple(map(lemma, words))
+            analyses.append(Analysis(lemmas, words=len(words), marks=tuple(marks)))
+        return analyses
 
-    return lambda texts: list(map(analysis, texts))
+    return analyse
 
 
 _SHORTEST = 2  # letters after the prefixes
@@ -166,32 +175,50 @@ class Segmenter:
 
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
         """Segment each word without context; words that the dictionary lacks are not segmented."""
-        return [self._analyse(*words_and_marks(text)) for text in texts]
+        return [self._analyse(text) for text in texts]
 
-    def _analyse(self, words: Sequence[str], marks: Sequence[tuple[int, str]]) -> Analysis:
-        found = [self._split(word) for word in words]
-        before = list(accumulate((len(split) for split, _ in found), initial=0))
+    def _analyse(self, text: str) -> Analysis:
+        words, marks = words_and_marks(text)
+        lemmas: list[str] = []
+        morphemes: list[str] = []
+        readings: list[int] = []
+        morphemes_before = [0]  # each word
+        for word in words:
+            split, count = self._split(word)
+            *prefixes, rest = split
+            lemmas += [*prefixes, self._lemma(rest)]
+            morphemes += split
+            readings.append(count)
+            morphemes_before.append(len(morphemes))
         return Analysis(
-            lemmas=tuple(chain.from_iterable((*s[:-1], self._lemma(s[-1])) for s, _ in found)),
+            lemmas=tuple(lemmas),
             words=len(words),
-            morphemes=tuple(chain.from_iterable(split for split, _ in found)),
-            readings=tuple(readings for _, readings in found),
-            marks=tuple((before[place], mark) for place, mark in marks),
+            morphemes=tuple(morphemes),
+            readings=tuple(readings),
+            marks=tuple((morphemes_before[before], mark) for before, mark in marks),
         )
 
     def _choose(self, word: str) -> tuple[Split, int]:
-        """Segment one word; returns also the number of segmentations that the dictionary allows."""
+        """Segment one word.
+
+        Returns:
+            The segmentation, and how many the dictionary allows.
+        """
         known = [split for split in splits(word, self._prefixes) if self._known(split[-1])]
         if not known:
             return (word,), 1
-        best = min(known, key=len)
+        shortest = min(known, key=len)
+        shortest_lemma = self._lemma(shortest[-1])
+        with_article = [*shortest[:-1], self._prefixes.article]
         for split in known:
-            if split[:-2] == best[:-1] and split[-2:-1] == (self._prefixes.article,):
-                rest = split[-1]
-                same = self._lemma(rest) == self._lemma(best[-1])
-                if same or len(rest) >= _SHORTEST_DEFINITE:
-                    return split, len(known)
-        return best, len(known)
+            *prefixes, rest = split
+            if prefixes != with_article:
+                continue
+            # The article belongs to a definite form of the same word, not to another word.
+            is_same_word = self._lemma(rest) == shortest_lemma
+            if is_same_word or len(rest) >= _SHORTEST_DEFINITE:
+                return split, len(known)
+        return shortest, len(known)
 
 
 def splits(word: str, prefixes: Prefixes) -> list[Split]:
@@ -200,33 +227,37 @@ def splits(word: str, prefixes: Prefixes) -> list[Split]:
     >>> splits("ובבית", Prefixes((("ו",), ("ב",))))
     [('ובבית',), ('ו', 'בבית'), ('ו', 'ב', 'בית')]
     """
-    found: list[Split] = []
+    segmentations: list[Split] = []
 
-    def take(slot: int, taken: Split, rest: str) -> None:
-        found.append((*taken, rest))
+    def extend(slot: int, before: Split, rest: str) -> None:
+        """Add what remains after the prefixes `before`, then split it from `slot` on."""
+        segmentations.append((*before, rest))
+        swallows_article = before and before[-1] in prefixes.swallow_article
         for later in range(slot, len(prefixes.slots)):
             for prefix in prefixes.slots[later]:
-                swallowed = taken and taken[-1] in prefixes.swallow_article
-                if prefix == prefixes.article and swallowed:
+                if not rest.startswith(prefix):
                     continue
-                if rest.startswith(prefix) and len(rest) - len(prefix) >= _SHORTEST:
-                    take(later + 1, (*taken, prefix), rest[len(prefix) :])
+                if prefix == prefixes.article and swallows_article:
+                    continue
+                shorter_rest = rest.removeprefix(prefix)
+                if len(shorter_rest) >= _SHORTEST:
+                    extend(later + 1, (*before, prefix), shorter_rest)
 
-    take(0, (), word)
-    return found
+    extend(0, (), word)
+    return segmentations
 
 
-def words_and_marks(text: str) -> tuple[list[str], list[tuple[int, str]]]:
+def words_and_marks(text: str) -> tuple[list[str], list[Mark]]:
     """Split a text into `folded_words` and other characters.
 
     Returns:
         The words, and every other visible character with the number of words before it.
     """
-    found: list[str] = []
-    marks: list[tuple[int, str]] = []
+    words: list[str] = []
+    marks: list[Mark] = []
     for match in _WORD_OR_MARK.finditer(text.casefold()):
         if match["mark"]:
-            marks.append((len(found), match["mark"]))
+            marks.append((len(words), match["mark"]))
         else:
-            found.append(match[0])
-    return found, marks
+            words.append(match[0])
+    return words, marks

@@ -12,7 +12,6 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby
 from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, nearest
@@ -36,53 +35,79 @@ class Sentence:
 
 
 def read_conllu(path: Path) -> Iterator[Sentence]:
-    """Read a `.conllu` or `.conllu.gz` file by sentence; a DataError names a bad line."""
+    """Read a `.conllu` or `.conllu.gz` file by sentence.
+
+    Raises:
+        DataError: a line is not that of the next word; names it.
+    """
+    block: list[tuple[int, str]] = []
     with opened(path) as file:
-        lines = enumerate((line.rstrip("\r\n") for line in open_text(file, "\n")), 1)
-        for is_sentence, block in groupby(lines, lambda each: bool(each[1])):
-            if is_sentence:
-                yield from _sentence(path, list(block))
+        for number, line in enumerate(open_text(file, "\n"), 1):
+            text = line.rstrip("\r\n")
+            if text:
+                block.append((number, text))
+            else:
+                yield from _sentence(path, block)
+                block = []
+        yield from _sentence(path, block)
 
 
 def _sentence(path: Path, block: Sequence[tuple[int, str]]) -> Iterator[Sentence]:
-    """Read the lines of one sentence; comments alone are not a sentence."""
+    """Read the numbered lines of one sentence; comments alone are not a sentence.
+
+    Raises:
+        DataError: a line is not that of the next word, or a token lacks words.
+    """
     comments: dict[str, str] = {}
-    tokens: list[tuple[str, list[Word]]] = []
-    last = words = 0  # last word of the current multiword token; words so far
+    tokens: list[tuple[str, list[Word]]] = []  # form and words of each
+    last_word = 0  # of the current multiword token
+    words = 0  # so far
     where = ""
     for number, line in block:
         if line.startswith("#"):
             key, _, value = line[1:].partition("=")
             comments[key.strip()] = value.strip()
             continue
-        where = where or f"{path}:{number}"
+
+        line_place = f"{path}:{number}"
+        where = where or line_place
         columns = line.split("\t")
-        found = _ID.fullmatch(columns[0])
-        if found and found["empty"]:  # an empty node, which is not in the text
+        match = _ID.fullmatch(columns[0])
+        if match and match["empty"]:  # an empty node, which is not in the text
             continue
-        is_next = found and int(found["first"]) == words + 1
-        if len(columns) != _COLUMNS or not found or not is_next:
-            what = f"not the line of word {words + 1}: {line!r:.60}"
-            raise DataError(f"{path}:{number}", what, _FIX)
-        if found["last"]:
-            last = int(found["last"])
-            tokens.append((columns[1], []))
+        is_next = match is not None and int(match["first"]) == words + 1
+        if match is None or not is_next or len(columns) != _COLUMNS:
+            problem = f"not the line of word {words + 1}: {line!r:.60}"
+            raise DataError(line_place, problem, _FIX)
+
+        form = columns[1]
+        if match["last"]:
+            last_word = int(match["last"])
+            tokens.append((form, []))
             continue
         words += 1
-        if words > last:
-            tokens.append((columns[1], []))
-        cells = ("" if cell == "_" else cell for cell in (columns[2], columns[3], columns[5]))
-        tokens[-1][1].append(Word(columns[1], *cells))
-    if last > words:
-        raise DataError(where, f"words {words + 1} to {last} of a token are missing", _FIX)
+        if words > last_word:
+            tokens.append((form, []))
+        cells = []  # lemma, part of speech, features
+        for index in (2, 3, 5):
+            cell = columns[index]
+            cells.append("" if cell == "_" else cell)
+        tokens[-1][1].append(Word(form, *cells))
+
+    if last_word > words:
+        problem = f"words {words + 1} to {last_word} of a token are missing"
+        raise DataError(where, problem, _FIX)
     if tokens:
         text = comments.pop("text", "") or " ".join(form for form, _ in tokens)
-        made = tuple(Token(form, tuple(parts)) for form, parts in tokens)
-        yield Sentence(where, text, made, comments)
+        parsed = tuple(Token(form, tuple(parts)) for form, parts in tokens)
+        yield Sentence(where, text, parsed, comments)
 
 
 _KEY = 16  # characters by which beginnings of sentences are indexed
 _ABSENT = "heron analyze data=NAME texts=FILE.jsonl writes the texts to parse"
+
+
+_Start = tuple[int, int]  # of a sentence: number of its file, first character
 
 
 class StoredAnalyses:
@@ -98,54 +123,94 @@ class StoredAnalyses:
     """
 
     def __init__(self, path: Path):
-        files = sorted(path.glob("*.conllu*")) if path.is_dir() else [path]
+        """Read all files.
+
+        Args:
+            path: of a file, or of a folder with `.conllu` and `.conllu.gz` files.
+        """
+        files = [path]
+        if path.is_dir():
+            files = sorted(path.glob("*.conllu*"))
         if not path.exists() or not files:
-            near = nearest(path.name, [file.name for file in path.parent.glob("*.conllu*")])
+            names = [file.name for file in path.parent.glob("*.conllu*")]
+            near = nearest(path.name, names)
             raise ConfigError(f"morphology=conllu:{path}: name a file or a folder of them.{near}")
         self._path = path
-        self.name = f"conllu {path.name} {fingerprint(*map(sha256_file, files))[:8]}"
-        self._texts: list[str] = []  # of each file, without white space
-        self._sentences: list[list[Analysis]] = []
-        self._at: list[dict[int, int]] = []  # sentence number by its start
-        self._starts: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        digest = fingerprint(*map(sha256_file, files))
+        self.name = f"conllu {path.name} {digest[:8]}"
+        # Of each file: its text without white space, the analyses of its sentences, and the number
+        # of the sentence that begins at a character of the text.
+        self._texts: list[str] = []
+        self._analyses: list[list[Analysis]] = []
+        self._sentence_at: list[dict[int, int]] = []
+        # Sentences in order, and by the characters that they begin with.
+        self._starts: list[_Start] = []
+        self._starts_by_key: dict[str, list[_Start]] = defaultdict(list)
         for file in files:
             self._add(file)
 
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
-        """Look texts up; a DataError quotes the first text that is not found."""
-        found = [self._find(_plain(text)) for text in texts]
-        missing = [text for text, one in zip(texts, found, strict=True) if one is None]
+        """Look texts up.
+
+        Returns:
+            One analysis per text.
+
+        Raises:
+            DataError: texts are not found; quotes the first.
+        """
+        analyses, missing = [], []
+        for text in texts:
+            analysis = self._find(_plain(text))
+            if analysis is None:
+                missing.append(text)
+            else:
+                analyses.append(analysis)
         if missing:
-            what = f"no analysis of {len(missing)} of {len(texts)} texts, such as "
-            begins = " ".join(missing[0].split())[:60]
-            raise DataError(str(self._path), f"{what}'{begins}…'", _ABSENT)
-        return [one for one in found if one is not None]
+            beginning = " ".join(missing[0].split())[:60]
+            counts = f"{len(missing)} of {len(texts)} texts"
+            problem = f"no analysis of {counts}, such as '{beginning}…'"
+            raise DataError(str(self._path), problem, _ABSENT)
+        return analyses
 
     def _add(self, path: Path) -> None:
-        found = [
-            (text, analysis_of(sentence.tokens))
-            for sentence in read_conllu(path)
-            if (text := _plain(sentence.text))
-        ]
-        begins = accumulate((len(text) for text, _ in found), initial=0)
-        at = {begin: sentence for sentence, begin in enumerate(begins)}
-        whole, number = "".join(text for text, _ in found), len(self._texts)
-        for begin in at:
-            self._starts[whole[begin : begin + _KEY]].append((number, begin))
-        self._texts.append(whole)
-        self._sentences.append([analysis for _, analysis in found])
-        self._at.append(at)
+        """Read a file."""
+        sentences, analyses = [], []
+        length, sentence_at = 0, {0: 0}
+        for sentence in read_conllu(path):
+            text = _plain(sentence.text)
+            if text:
+                sentences.append(text)
+                analyses.append(analysis_of(sentence.tokens))
+                length += len(text)
+                sentence_at[length] = len(analyses)
+
+        whole_text = "".join(sentences)
+        file_number = len(self._texts)
+        for character in sentence_at:
+            start = (file_number, character)
+            key = whole_text[character : character + _KEY]
+            self._starts.append(start)
+            self._starts_by_key[key].append(start)
+        self._texts.append(whole_text)
+        self._analyses.append(analyses)
+        self._sentence_at.append(sentence_at)
 
     def _find(self, text: str) -> Analysis | None:
+        """Join the analyses of the sentences that a text consists of; None if it is not found."""
         if not text:
             return join([])
-        shorter = (  # at each sentence's start
-            (number, begin) for number, at in enumerate(self._at) for begin in at
-        )
-        for number, begin in self._starts.get(text[:_KEY], []) if len(text) >= _KEY else shorter:
-            at, end = self._at[number], begin + len(text)
-            if end in at and self._texts[number].startswith(text, begin):
-                return join(self._sentences[number][at[begin] : at[end]])
+        starts = self._starts  # a text shorter than a key is looked for everywhere
+        if len(text) >= _KEY:
+            starts = self._starts_by_key.get(text[:_KEY], [])
+        for file_number, start in starts:
+            end = start + len(text)
+            sentence_at = self._sentence_at[file_number]
+            if end not in sentence_at:
+                continue
+            if self._texts[file_number].startswith(text, start):
+                first, last = sentence_at[start], sentence_at[end]
+                analyses = self._analyses[file_number][first:last]
+                return join(analyses)
         return None
 
 
@@ -153,5 +218,5 @@ def _plain(text: str) -> str:
     """Remove white space and invisible characters, and compose letters."""
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
-        text = "".join(c for c in text if unicodedata.category(c) != "Cf")
+        text = "".join(char for char in text if unicodedata.category(char) != "Cf")
     return "".join(text.split())

@@ -31,12 +31,16 @@ def diversity(analyses: Sequence[Analysis]) -> Diversity:
     Source: LCHAIM, section 5.1, after Kettunen 2014.
     Deviates: LCHAIM does not name its tagger; without tags the part-of-speech term is left out.
     """
-    lemmas = [lemma for one in analyses for lemma in one.lemmas]
+    lemmas: list[str] = []
+    tags: list[str] = []
+    for analysis in analyses:
+        lemmas += analysis.lemmas
+        tags += analysis.pos or ()
     by_lemma = type_token_ratio(lemmas)
-    by_pos = None
-    if all(one.pos is not None for one in analyses):
-        by_pos = type_token_ratio([tag for one in analyses for tag in one.pos or ()])
-    ttr = by_lemma if by_pos is None else (by_lemma + by_pos) / 2
+    ttr, by_pos = by_lemma, None
+    if all(analysis.pos is not None for analysis in analyses):
+        by_pos = type_token_ratio(tags)
+        ttr = (by_lemma + by_pos) / 2
     return Diversity(ttr, by_lemma, by_pos, mattr(lemmas), len(lemmas))
 
 
@@ -59,12 +63,14 @@ def mattr(tokens_T: Sequence[Hashable], window: int = WINDOW) -> float:
     if len(tokens_T) <= window:
         return type_token_ratio(tokens_T)
     counts = Counter(tokens_T[:window])
-    types = len(counts)
-    total = types
+    total = types = len(counts)
     for leaving, entering in zip(tokens_T, tokens_T[window:], strict=False):
         counts[leaving] -= 1
-        types -= counts[leaving] == 0
-        types += counts[entering] == 0
+        if counts[leaving] == 0:
+            types -= 1
+        if counts[entering] == 0:
+            types += 1
         counts[entering] += 1
         total += types
-    return total / (window * (len(tokens_T) - window + 1))
+    windows = len(tokens_T) - window + 1
+    return total / (window * windows)

@@ -30,7 +30,7 @@ BACKENDS: Registry[Callable[[Config, PromptingConfig], Backend]] = Registry(
 
 @PARTS.late("prompting")
 def settings() -> Any:
-    """Give the dataclass of the key `prompting`."""
+    """Return the dataclass of the key `prompting`."""
     from heron_tools.prompting.config import PromptingConfig
 
     return PromptingConfig
@@ -38,7 +38,7 @@ def settings() -> Any:
 
 @BASELINES.late("prompted")
 def baseline() -> Baseline:
-    """Give the baseline that prompts a language model."""
+    """Return the baseline that prompts a language model."""
     from heron_tools.prompting.system import BASELINE
 
     return BASELINE

@@ -1,4 +1,4 @@
-"""Requests to a model, what answers them, and the store that keeps every answer once.
+"""Requests to a model, its answers, and the store that keeps each answer once.
 
 An answer is stored under the hash of all that can change it (model, revision, prompt, sampling,
 scoring), in `<paths.cache>/answers/<model>.sqlite`, as soon as it arrives. A second run therefore
@@ -8,6 +8,7 @@ sends nothing, and a killed run loses no answer.
 from __future__ import annotations
 
 import json
+import math
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -51,10 +52,14 @@ class Answer:
     error: str = ""  # of a failed request, the last error
 
 
+# The keys of requests with their answers, as they arrive.
+KeyedAnswers = Iterator[tuple[str, Answer]]
+
+
 class Backend(Protocol):
     """Answers each request once, in any order."""
 
-    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
+    def answer(self, requests: Sequence[Request]) -> KeyedAnswers:
         """Yield the key of a request and its answer as soon as it arrives.
 
         Raises:
@@ -64,24 +69,31 @@ class Backend(Protocol):
 
 def estimate_tokens(request: Request) -> int:
     """Estimate tokens from UTF-8 bytes: about four per token in any script."""
-    return sum(-(-len(message["content"].encode()) // 4) for message in request.messages)
+    tokens = 0
+    for message in request.messages:
+        size = len(message["content"].encode())
+        tokens += math.ceil(size / 4)
+    return tokens
 
 
 def model_key(settings: PromptingConfig) -> str:
-    """Hash what affects every answer: model, address, form, dtype, scoring and sampling."""
+    """Hash what affects every answer: model, address, form, dtype, scoring and sampling.
+
+    The files of a local model count, too, because they may change.
+    """
     model = settings.model
-    place = {"name": model.name, "revision": model.revision, "form": model.form, "url": model.url}
+    source = {"name": model.name, "revision": model.revision, "form": model.form, "url": model.url}
     if model.backend == "local" and Path(model.name).is_dir():
-        place |= identity(EncoderConfig(name=model.name))  # its files may change
-    rest = {"dtype": model.dtype, "scoring": settings.scoring, **asdict(settings.sampling)}
-    return fingerprint(place, rest)
+        source |= identity(EncoderConfig(name=model.name))  # its files may change
+    options = {"dtype": model.dtype, "scoring": settings.scoring, **asdict(settings.sampling)}
+    return fingerprint(source, options)
 
 
 class Store:
     """Answers of one model on disk; several processes may share it."""
 
     def __init__(self, cache: Path, model: str):
-        name = re.sub(r"[^\w.-]+", "_", model.rstrip("/").rsplit("/", 1)[-1])
+        name = re.sub(r"[^\w.-]+", "_", Path(model).name)
         self.path = cache / "answers" / f"{name}.sqlite"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with locked(self.path.with_suffix(".lock")), closing(self._open()) as database, database:
@@ -92,37 +104,60 @@ class Store:
         return sqlite3.connect(self.path, timeout=60)
 
     def find(self, keys: Iterable[str]) -> dict[str, Answer]:
-        """Read the stored answers, by key."""
-        found: dict[str, Answer] = {}
+        """Read stored answers.
+
+        Args:
+            keys: of requests.
+
+        Returns:
+            The answers by key, without those that are not stored.
+        """
+        query = "select value from answers where key = ?"
+        answers: dict[str, Answer] = {}
         with closing(self._open()) as database:
             for key in keys:
-                row = database.execute("select value from answers where key = ?", (key,)).fetchone()
+                row = database.execute(query, (key,)).fetchone()
                 if row:
                     values = json.loads(row[0])
-                    found[key] = Answer(**{**values, "logprobs": tuple(values["logprobs"])})
-        return found
+                    values["logprobs"] = tuple(values["logprobs"])
+                    answers[key] = Answer(**values)
+        return answers
 
     def ask(
-        self, requests: Iterable[Request], backend: Backend, what: str, bar: bool | None
+        self, requests: Iterable[Request], backend: Backend, title: str, bar: bool | None
     ) -> dict[str, Answer]:
-        """Get an answer to every request, from the store or the model; by key."""
-        wanted = {each.key: each for each in requests}
-        found = self.find(wanted)
-        left = [each for key, each in wanted.items() if key not in found]
-        if found and left:
-            print(f"{len(found)} of {len(wanted)} answers are in {self.path}", flush=True)
-        arriving = self.keep(backend.answer(left)) if left else iter(())
-        found |= dict(next(arriving) for _ in tracked(range(len(left)), what, bar))
-        return found
+        """Get an answer to every request, from the store or the model.
 
-    def keep(self, answers: Iterable[tuple[str, Answer]]) -> Iterator[tuple[str, Answer]]:
+        Args:
+            requests: those with the same key are sent once.
+            backend: the model.
+            title: of the progress bar.
+            bar: whether there is one; see `heron.base.terminal.tracked`.
+
+        Returns:
+            The answers by key, failed ones included.
+        """
+        by_key = {request.key: request for request in requests}
+        answers = self.find(by_key)
+        unanswered = [request for key, request in by_key.items() if key not in answers]
+        if not unanswered:
+            return answers
+        if answers:
+            print(f"{len(answers)} of {len(by_key)} answers are in {self.path}", flush=True)
+
+        arriving = self.keep(backend.answer(unanswered))
+        for _ in tracked(unanswered, title, bar):
+            key, answer = next(arriving)
+            answers[key] = answer
+        return answers
+
+    def keep(self, answers: Iterable[tuple[str, Answer]]) -> KeyedAnswers:
         """Store each answer as it arrives, then yield it; no stored answer is overwritten."""
+        insertion = "insert or ignore into answers values (?, ?)"
         with closing(self._open()) as database:
             for key, answer in answers:
                 if answer.finish != "failed":
+                    value = json.dumps(asdict(answer), ensure_ascii=False)
                     with database:
-                        value = json.dumps(asdict(answer), ensure_ascii=False)
-                        database.execute(
-                            "insert or ignore into answers values (?, ?)", (key, value)
-                        )
+                        database.execute(insertion, (key, value))
                 yield key, answer

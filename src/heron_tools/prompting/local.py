@@ -28,7 +28,7 @@ from heron.data.hub import loading, origin
 from heron.data.weights import load_weights
 from heron.models.config import EncoderConfig
 from heron.tasks.config import Config
-from heron_tools.prompting.answers import Answer, Request
+from heron_tools.prompting.answers import Answer, KeyedAnswers, Request
 from heron_tools.prompting.config import ModelConfig, PromptingConfig
 from heron_tools.prompting.prompts import as_text
 
@@ -43,7 +43,7 @@ class _Prompt(NamedTuple):
 
     key: str  # the request's `key`
     text: str
-    ids: tuple[int, ...]
+    ids: _Row
 
 
 class LocalModel:
@@ -67,8 +67,8 @@ class LocalModel:
         from transformers import AutoTokenizer  # start-up time
 
         model = self.settings.model
-        with _loading(model) as place:
-            tokenizer = AutoTokenizer.from_pretrained(model.name, **place)
+        with _loading(model) as source:
+            tokenizer = AutoTokenizer.from_pretrained(model.name, **source)
         if model.form == "chat" and tokenizer.chat_template is None:
             raise ConfigError(
                 f"prompting.model.name={model.name}: its tokenizer has no chat template; set "
@@ -82,17 +82,17 @@ class LocalModel:
         from transformers import AutoModelForCausalLM, GenerationConfig  # start-up time
 
         settings = self.settings.model
-        with _loading(settings) as place:
+        with _loading(settings) as source:
             model: Any = load_weights(
                 AutoModelForCausalLM,
                 settings.name,
                 dtype=settings.dtype,
                 use_safetensors=True,
-                **place,
+                **source,
             )
         # The model's defaults (a temperature, a penalty) would overrule `prompting.sampling`.
-        own = _listed(model.generation_config.eos_token_id)
-        ends = sorted({*own, *_listed(self.tokenizer.eos_token_id)})
+        model_ends = _listed(model.generation_config.eos_token_id)
+        ends = sorted({*model_ends, *_listed(self.tokenizer.eos_token_id)})
         pad = ends[0] if ends else 0
         model.generation_config = GenerationConfig(eos_token_id=ends or None, pad_token_id=pad)
         model.eval()
@@ -102,31 +102,42 @@ class LocalModel:
         """Count the tokens of a request."""
         return len(self._encode([self._text(request)])[0])
 
-    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
-        """See `Backend`."""
-        way = self._most_probable if self.settings.scoring == "likelihood" else self._write
-        for choices in dict.fromkeys(request.choices for request in requests):
-            prompts = []
-            group = [request for request in requests if request.choices == choices]
+    def answer(self, requests: Sequence[Request]) -> KeyedAnswers:
+        """See `Backend`; a prompt that is too long for the model gets a failed answer."""
+        by_choices: dict[tuple[str, ...], list[Request]] = {}
+        for request in requests:
+            by_choices.setdefault(request.choices, []).append(request)
+
+        for choices, group in by_choices.items():
             texts = [self._text(request) for request in group]
+            encoded = self._encode(texts)
             room = self._room(choices)
-            for request, text, ids in zip(group, texts, self._encode(texts), strict=True):
-                if len(ids) <= room:
-                    prompts.append(_Prompt(request.key, text, tuple(ids)))
-                else:
-                    error = f"the prompt has {len(ids)} tokens; with an answer after it, {room} fit"
+            prompts = []
+            for request, text, ids in zip(group, texts, encoded, strict=True):
+                length = len(ids)
+                if length > room:
+                    error = f"the prompt has {length} tokens; with an answer after it, {room} fit"
                     yield request.key, Answer(finish="failed", error=error)
-            yield from way(prompts, choices)
+                    continue
+                prompt = _Prompt(request.key, text, tuple(ids))
+                prompts.append(prompt)
+
+            if self.settings.scoring == "likelihood":
+                yield from self._most_probable(prompts, choices)
+            else:
+                yield from self._write(prompts)
 
     def _room(self, choices: Sequence[str]) -> float:
         """Compute how many tokens a prompt may have."""
-        most = getattr(self.model.config, "max_position_embeddings", None) or float("inf")
+        limit = getattr(self.model.config, "max_position_embeddings", None) or float("inf")
         if not choices:
-            return most - self.settings.sampling.max_tokens
-        plain = self.tokenizer(list(choices), add_special_tokens=False)["input_ids"]
-        return most - max(1 + len(ids) for ids in plain)
+            return limit - self.settings.sampling.max_tokens
+        encoded = self.tokenizer(list(choices), add_special_tokens=False)["input_ids"]
+        longest = max(len(ids) for ids in encoded)
+        return limit - longest - 1
 
     def _text(self, request: Request) -> str:
+        """Write a request as one text, by the model's chat template if it has chats."""
         if self.settings.model.form == "completion":
             return as_text(request.messages)
         text: str = self.tokenizer.apply_chat_template(
@@ -135,56 +146,90 @@ class LocalModel:
         return text
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Encode texts, without an end token after them."""
         if not texts:
             return []
         # A chat template adds its special tokens.
-        special = self.settings.model.form == "completion"
-        encoded = self.tokenizer(list(texts), add_special_tokens=special)["input_ids"]
+        adds_special = self.settings.model.form == "completion"
+        encoded = self.tokenizer(list(texts), add_special_tokens=adds_special)["input_ids"]
         # An end token that the tokenizer adds would end the answer before it begins.
         ends = (self.tokenizer.eos_token_id, self.tokenizer.sep_token_id)
-        return [ids[:-1] if special and ids and ids[-1] in ends else ids for ids in encoded]
+        for ids in encoded:
+            if adds_special and ids and ids[-1] in ends:
+                ids.pop()
+        return list(encoded)
 
     def _with_choices(self, prompt: _Prompt, choices: Sequence[str]) -> list[list[int]]:
         """Encode a prompt with each choice after it."""
-        space = "" if self.settings.model.form == "chat" or prompt.text[-1:].isspace() else " "
-        return self._encode([f"{prompt.text}{space}{choice}" for choice in choices])
+        before = prompt.text
+        if self.settings.model.form == "completion" and not before[-1:].isspace():
+            before += " "
+        return self._encode([f"{before}{choice}" for choice in choices])
 
     # Likelihood
 
-    def _most_probable(
-        self, prompts: Sequence[_Prompt], choices: Sequence[str]
-    ) -> Iterator[tuple[str, Answer]]:
+    def _most_probable(self, prompts: Sequence[_Prompt], choices: Sequence[str]) -> KeyedAnswers:
         """Score every choice: the sum of its tokens' log-probabilities after the prompt."""
-        pairs: dict[_Prompt, list[tuple[_Row, list[int]]]] = {}  # per choice: input, answer
+        rows: dict[_Prompt, list[_Row]] = {}  # the model's input for each choice
+        answers: dict[_Prompt, list[_Row]] = {}  # the tokens of each choice
+        every_row: list[_Row] = []
+        starts: list[int] = []  # of the answers
         for prompt in prompts:
-            whole = self._with_choices(prompt, choices)
-            _check_beginnings(choices, whole)
-            before = _count_common([prompt.ids, *map(tuple, whole)])
+            sequences = [tuple(ids) for ids in self._with_choices(prompt, choices)]
+            _check_beginnings(choices, sequences)
+            start = _count_common([prompt.ids, *sequences])
+            starts.append(start)
+            answers[prompt] = [sequence[start:] for sequence in sequences]
             # The last token is only predicted: choices that differ there share a row.
-            pairs[prompt] = [(tuple(ids[:-1]), ids[before:]) for ids in whole]
-        every = [pair for of in pairs.values() for pair in of]
+            rows[prompt] = [sequence[:-1] for sequence in sequences]
+            every_row += rows[prompt]
+
         # Logits are needed from the token before an answer on.
-        most = min((len(row) - len(answer) for row, answer in every), default=0)
-        shared, cache = self._shared([row for row, _ in every], most)
+        first_start = min(starts, default=1)
+        shared, cache = self._shared(every_row, first_start - 1)
         for batch in self._batches(prompts, shared, len(choices)):
-            begun, of = time.monotonic(), [pair for prompt in batch for pair in pairs[prompt]]
-            rows = list(dict.fromkeys(row for row, _ in of))
-            last = max(len(answer) for _, answer in of)
-            logprobs_BLV = self._logprobs(rows, shared, cache, last)
-            seconds = (time.monotonic() - begun) / len(batch)
+            start_time = time.monotonic()
+            place_of: dict[_Row, int] = {}  # in the batch, which has each row once
+            longest = 0
             for prompt in batch:
-                found = []
-                for row, answer in pairs[prompt]:
-                    of_LV = logprobs_BLV[rows.index(row), -len(answer) :]
-                    places = torch.arange(len(answer))
-                    found.append(float(of_LV[places, answer].double().sum()))
-                best, tokens = choices[int(np.argmax(found))], len(prompt.ids)
-                answered = Answer(best, logprobs=tuple(found), input_tokens=tokens, seconds=seconds)
-                yield prompt.key, answered
+                for row in rows[prompt]:
+                    place_of.setdefault(row, len(place_of))
+                for answer in answers[prompt]:
+                    longest = max(longest, len(answer))
+            logprobs_BLV = self._logprobs(list(place_of), shared, cache, longest)
+
+            seconds = (time.monotonic() - start_time) / len(batch)
+            for prompt in batch:
+                logprobs = []
+                for row, answer in zip(rows[prompt], answers[prompt], strict=True):
+                    place, length = place_of[row], len(answer)
+                    answer_LV = logprobs_BLV[place, -length:]
+                    logprobs_L = answer_LV[torch.arange(length), list(answer)]
+                    logprobs.append(float(logprobs_L.double().sum()))
+                best = choices[int(np.argmax(logprobs))]
+                yield (
+                    prompt.key,
+                    Answer(
+                        best,
+                        logprobs=tuple(logprobs),
+                        input_tokens=len(prompt.ids),
+                        seconds=seconds,
+                    ),
+                )
 
     @torch.inference_mode()
     def _logprobs(self, rows: Sequence[_Row], shared: int, cache: Any, last: int) -> Tensor:
-        """Compute log-probabilities after each of the `last` tokens, float32 [B, last, V]."""
+        """Compute log-probabilities after each of the last tokens.
+
+        Args:
+            rows: tokens, the shared ones included.
+            shared: number of tokens that all rows share.
+            cache: their keys and values, or None.
+            last: number of tokens.
+
+        Returns:
+            logprobs_BLV, float32 [B, last, V].
+        """
         tokens_BL, mask_BL = self._padded(rows, shared)
         output = self.model(
             input_ids=tokens_BL[:, shared:],
@@ -199,84 +244,111 @@ class LocalModel:
 
     # Writing
 
-    def _write(
-        self, prompts: Sequence[_Prompt], choices: Sequence[str] = ()
-    ) -> Iterator[tuple[str, Answer]]:
+    def _write(self, prompts: Sequence[_Prompt]) -> KeyedAnswers:
         """Generate an answer to each prompt."""
-        ids = [prompt.ids for prompt in prompts]
-        shared, cache = self._shared(ids, min(map(len, ids), default=1) - 1)
+        sampling = self.settings.sampling
+        rows = [prompt.ids for prompt in prompts]
+        shortest = min(map(len, rows), default=1)
+        shared, cache = self._shared(rows, shortest - 1)
         for batch in self._batches(prompts, shared):
-            begun = time.monotonic()
-            written = self._generate([prompt.ids for prompt in batch], shared, cache)
-            seconds = (time.monotonic() - begun) / len(batch)
-            for prompt, new in zip(batch, written, strict=True):
-                text = self.tokenizer.decode(new, skip_special_tokens=True)
-                stops = [at for s in self.settings.sampling.stop if (at := text.find(s)) >= 0]
-                text = text[: min(stops)] if stops else text
-                ends = stops or len(new) < self.settings.sampling.max_tokens
-                finish = "stop" if ends else "length"
-                found = Answer(text.strip(), finish, (), len(prompt.ids), len(new), seconds)
-                yield prompt.key, found
+            start_time = time.monotonic()
+            batch_rows = [prompt.ids for prompt in batch]
+            generated = self._generate(batch_rows, shared, cache)
+
+            seconds = (time.monotonic() - start_time) / len(batch)
+            for prompt, ids in zip(batch, generated, strict=True):
+                text = self.tokenizer.decode(ids, skip_special_tokens=True)
+                stops = [text.find(stop) for stop in sampling.stop if stop in text]
+                if stops:
+                    text = text[: min(stops)]
+                is_complete = stops or len(ids) < sampling.max_tokens
+                yield (
+                    prompt.key,
+                    Answer(
+                        text.strip(),
+                        finish="stop" if is_complete else "length",
+                        input_tokens=len(prompt.ids),
+                        output_tokens=len(ids),
+                        seconds=seconds,
+                    ),
+                )
 
     def _generate(self, rows: Sequence[_Row], shared: int, cache: Any) -> list[list[int]]:
         """Generate after each row until an end token or `max_tokens`."""
         tokens_BL, mask_BL = self._padded(rows, shared)
-        sampling, start = self.settings.sampling, tokens_BL.shape[1]
-        ends = _listed(self.model.generation_config.eos_token_id)
-
-        options: dict[str, Any] = {"max_new_tokens": sampling.max_tokens, "do_sample": False}
+        sampling = self.settings.sampling
+        options: dict[str, Any] = {"do_sample": False}
         if sampling.temperature:
-            own = {"temperature": sampling.temperature, "top_p": sampling.top_p, "top_k": 0}
-            options |= {"do_sample": True, **own}
+            options = {
+                "do_sample": True,
+                "temperature": sampling.temperature,
+                "top_p": sampling.top_p,
+                "top_k": 0,
+            }
         with torch.random.fork_rng():
             torch.manual_seed(self.seed)
-            output = self.model.generate(
+            output_BL = self.model.generate(
                 tokens_BL,
                 attention_mask=mask_BL,
                 past_key_values=_repeated(cache, len(rows)),
+                max_new_tokens=sampling.max_tokens,
                 **options,
             )
-        written = output[:, start:].tolist()
-        return [list(takewhile(lambda token: token not in ends, ids)) for ids in written]
+
+        ends = _listed(self.model.generation_config.eos_token_id)
+        generated = output_BL[:, tokens_BL.shape[1] :].tolist()
+        return [list(takewhile(lambda token: token not in ends, ids)) for ids in generated]
 
     # Batches
 
     @torch.inference_mode()
-    def _shared(self, rows: Sequence[_Row], most: int) -> tuple[int, Any]:
+    def _shared(self, rows: Sequence[_Row], longest: int) -> tuple[int, Any]:
         """Encode the prefix that all rows share; returns its length, and its keys and values.
 
-        It has at most `most` tokens: the logits of later ones are needed.
+        It has at most `longest` tokens: the logits of later ones are needed.
         """
-        is_shared = len(rows) > 1 and self.shares_prefix
-        count = min(_count_common(rows), most) if is_shared else 0
-        if count < _LEAST_SHARED:
+        if len(rows) < 2 or not self.shares_prefix:
             return 0, None
-        tokens_1L = torch.tensor([rows[0][:count]], device=self.model.device)
-        return count, self.model(tokens_1L, use_cache=True, logits_to_keep=1).past_key_values
+        length = min(_count_common(rows), longest)
+        if length < _LEAST_SHARED:
+            return 0, None
+        tokens_1L = torch.tensor([rows[0][:length]], device=self.model.device)
+        output = self.model(tokens_1L, use_cache=True, logits_to_keep=1)
+        return length, output.past_key_values
 
     def _batches(
-        self, prompts: Sequence[_Prompt], shared: int, each: int = 1
+        self, prompts: Sequence[_Prompt], shared: int, rows_per_prompt: int = 1
     ) -> Iterator[list[_Prompt]]:
         """Divide prompts into batches of similar length, the longest first, by padded tokens.
 
-        `each` is the maximum number of rows per prompt.
+        `rows_per_prompt` is the maximum.
         """
         batch: list[_Prompt] = []
         for prompt in sorted(prompts, key=lambda prompt: len(prompt.ids), reverse=True):
-            tokens = (len(batch) + 1) * each * (len((batch or [prompt])[0].ids) - shared)
-            if batch and tokens > self.most_tokens:
-                yield batch
-                batch = []
+            if batch:
+                rows = (len(batch) + 1) * rows_per_prompt
+                length = len(batch[0].ids) - shared
+                if rows * length > self.most_tokens:
+                    yield batch
+                    batch = []
             batch.append(prompt)
         if batch:
             yield batch
 
     def _padded(self, rows: Sequence[_Row], shared: int) -> tuple[Tensor, Tensor]:
-        """Pad rows between the shared tokens and their own; tokens and mask, int64 [B, L]."""
-        longest, device = max(map(len, rows)), self.model.device
-        gaps = [[0] * (longest - len(row)) for row in rows]
-        tokens = [[*r[:shared], *gap, *r[shared:]] for r, gap in zip(rows, gaps, strict=True)]
-        mask = [[*[1] * shared, *gap, *[1] * (longest - shared - len(gap))] for gap in gaps]
+        """Pad rows between the shared tokens and their own.
+
+        Returns:
+            Tokens and mask, int64 [B, L].
+        """
+        device = self.model.device
+        longest = max(map(len, rows))
+        tokens, mask = [], []
+        for row in rows:
+            gap = [0] * (longest - len(row))
+            own = row[shared:]
+            tokens.append([*row[:shared], *gap, *own])
+            mask.append([1] * shared + gap + [1] * len(own))
         return torch.tensor(tokens, device=device), torch.tensor(mask, device=device)
 
 
@@ -287,14 +359,15 @@ def _loading(model: ModelConfig) -> Iterator[dict[str, Any]]:
         with loading(model.name):
             yield origin(EncoderConfig(name=model.name, revision=model.revision))
     except ConfigError as error:
-        said = str(error).replace("encoder.name", "prompting.model.name")
-        raise ConfigError(said) from error
+        message = str(error).replace("encoder.name", "prompting.model.name")
+        raise ConfigError(message) from error
 
 
-def _check_beginnings(choices: Sequence[str], paths: Sequence[Sequence[int]]) -> None:
+def _check_beginnings(choices: Sequence[str], sequences: Sequence[_Row]) -> None:
     """Refuse an answer whose tokens are a prefix of another's, which could never be chosen."""
-    for (short, begun), (long, path) in permutations(zip(choices, paths, strict=True), 2):
-        if len(begun) < len(path) and list(path[: len(begun)]) == list(begun):
+    pairs = permutations(zip(choices, sequences, strict=True), 2)
+    for (short, short_ids), (long, long_ids) in pairs:
+        if short_ids != long_ids and long_ids[: len(short_ids)] == short_ids:
             raise ConfigError(
                 f"prompting.prompt.answers: the tokens of '{short}' begin those of '{long}', which "
                 "would never be chosen; choose words that differ at the start, or scoring=generate"
@@ -304,9 +377,10 @@ def _check_beginnings(choices: Sequence[str], paths: Sequence[Sequence[int]]) ->
 def _count_common(rows: Sequence[Any]) -> int:
     """Count the tokens that all rows begin with."""
     first, last = min(rows), max(rows)  # in sorting order, all others lie between
-    return next(
-        (i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first)
-    )
+    for index, (token, other) in enumerate(zip(first, last, strict=False)):
+        if token != other:
+            return index
+    return len(first)
 
 
 def _repeated(cache: Any, rows: int) -> Any:
@@ -321,4 +395,6 @@ def _repeated(cache: Any, rows: int) -> Any:
 
 
 def _listed(ids: Any) -> list[int]:
-    return ids if isinstance(ids, list) else [] if ids is None else [ids]
+    if ids is None:
+        return []
+    return ids if isinstance(ids, list) else [ids]

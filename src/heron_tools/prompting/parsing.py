@@ -33,21 +33,23 @@ def parse_class(text: str, answers: Mapping[str, str], lead: str = "") -> Parsed
         answers: the answer for each class.
         lead: what precedes an answer in the prompt, `Answer:`; models repeat it.
     """
-    wanted = _by_form(answers, _plain)
-    as_given = {answer.strip(): label for label, answer in answers.items()}
-    if (found := (wanted | as_given).get(text.strip())) is not None:
-        return Parsed(found, "exact")
+    plain = _by_form(answers, _plain)
+    exact = {**plain, **{answer.strip(): label for label, answer in answers.items()}}
+    if text.strip() in exact:
+        return Parsed(exact[text.strip()], "exact")
+
     folded = _by_form(answers, _folded)
-    keep_case = len(folded) < len(wanted)  # some answers differ in case only
+    keep_case = len(folded) < len(plain)  # some answers differ in case only
     if keep_case:
-        folded = wanted
+        folded = plain
     names = _by_form({label: label for label in answers}, _folded)
-    for name, rule in RULES.items():
-        known = names if name == "class name" else folded
-        read = rule(text, lead, list(folded))
-        read = read if keep_case and known is folded else read.casefold()
-        if read in known:
-            return Parsed(known[read], name)
+    for rule_name, rule in RULES.items():
+        known = names if rule_name == "class name" else folded
+        answer = rule(text, lead, list(folded))
+        if known is names or not keep_case:
+            answer = answer.casefold()
+        if answer in known:
+            return Parsed(known[answer], rule_name)
     return Parsed(None, "invalid")
 
 
@@ -59,20 +61,24 @@ def parse_text(text: str, lead: str, none: str) -> Parsed:
         lead: see `parse_class`.
         none: the words for "no answer"; read as an empty text.
     """
-    written = text.strip()
-    if written == none:
-        return Parsed("", "exact")
-    if lead.strip() and written.startswith(lead.strip()):
-        rest = written.removeprefix(lead.strip()).strip()
-        return Parsed("" if rest == none else rest, "repeated lead")
-    return Parsed(written, "exact") if written else Parsed(None, "invalid")
+    answer, rule = text.strip(), "exact"
+    if not answer:
+        return Parsed(None, "invalid")
+    lead = lead.strip()
+    if lead and answer != none and answer.startswith(lead):
+        answer, rule = answer.removeprefix(lead).strip(), "repeated lead"
+    return Parsed("" if answer == none else answer, rule)
 
 
 def _by_form(answers: Mapping[str, str], form: Callable[[str], str]) -> dict[str, str]:
     """Map the form of each answer to its class, without forms of two answers (`-1`, `1`)."""
     forms = {label: form(answer) for label, answer in answers.items()}
     counts = Counter(forms.values())
-    return {each: label for label, each in forms.items() if each and counts[each] == 1}
+    labels = {}
+    for label, text in forms.items():
+        if text and counts[text] == 1:
+            labels[text] = label
+    return labels
 
 
 def _plain(text: str) -> str:
@@ -91,30 +97,41 @@ def _signs(text: str, lead: str, answers: Sequence[str]) -> str:
 
 def _lead(text: str, lead: str, answers: Sequence[str]) -> str:
     """Take what follows the lead, `Answer: e`."""
-    found = re.match(rf"\s*{re.escape(lead.strip())}(.*)", text, re.S) if lead.strip() else None
-    return _plain(found[1]) if found else ""
+    text, lead = text.lstrip(), lead.strip()
+    if not lead or not text.startswith(lead):
+        return ""
+    return _plain(text.removeprefix(lead))
 
 
 def _first_line(text: str, lead: str, answers: Sequence[str]) -> str:
     """Take the first line, unless a later one names another answer."""
-    first, *others = [line for line in text.splitlines() if line.strip()] or [""]
-    read = _lead(first, lead, answers) or _plain(first)
-    rest = _plain(" ".join(others))
-    return "" if _named(_like(answers, rest), answers) - {_like(answers, read)} else read
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        return ""
+    first, *later = lines
+    answer = _lead(first, lead, answers) or _plain(first)
+    rest = _like(answers, _plain(" ".join(later)))
+    others = _named(rest, answers) - {_like(answers, answer)}
+    return "" if others else answer
 
 
 def _beginning(text: str, lead: str, answers: Sequence[str]) -> str:
     """Take the answer before a punctuation mark, `e, because ...`, unless another one follows."""
     plain = _like(answers, _lead(text, lead, answers) or _plain(text))
-    found = _pattern(answers).match(plain)
-    if found is None or plain[found.end() :].lstrip(" ")[:1] not in _EDGES:
+    match = _pattern(answers).match(plain)
+    if match is None:
         return ""
-    return found[0] if _named(plain, answers) == {found[0]} else ""
+    answer = match[0]
+    rest = plain.removeprefix(answer).lstrip(" ")
+    if rest[:1] not in _EDGES:
+        return ""
+    return answer if _named(plain, answers) == {answer} else ""
 
 
 def _like(answers: Sequence[str], text: str) -> str:
     """Case-fold a text, unless some answers differ in case only."""
-    return text.casefold() if all(each == each.casefold() for each in answers) else text
+    are_folded = all(answer == answer.casefold() for answer in answers)
+    return text.casefold() if are_folded else text
 
 
 def _named(text: str, answers: Sequence[str]) -> set[str]:
@@ -123,8 +140,11 @@ def _named(text: str, answers: Sequence[str]) -> set[str]:
 
 
 def _pattern(answers: Sequence[str]) -> re.Pattern[str]:
-    longest_first = sorted(map(re.escape, answers), key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)")
+    """Match any answer as whole words."""
+    escaped = map(re.escape, answers)
+    longest_first = sorted(escaped, key=len, reverse=True)
+    alternatives = "|".join(longest_first)
+    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)")
 
 
 # Applied in this order; the first match counts. Case is ignored unless answers differ only in it.

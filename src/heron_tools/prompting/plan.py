@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from heron.base.cells import Cell, Formatted, Table
@@ -27,63 +27,97 @@ _NOTE = (
 )
 
 
+@dataclass
+class _Planned:
+    """The runs of one model."""
+
+    config: Config  # of one of them
+    runs: int = 0
+    # Distinct requests by key, each with the most tokens of its answer.
+    requests: dict[str, tuple[Request, int]] = field(default_factory=dict)
+
+
 def plan(configs: Sequence[Config]) -> Table:
-    """Count the calls, tokens and costs of runs, by model.
+    """Count the calls, tokens and costs of runs, by model; nothing is sent.
+
+    Args:
+        configs: of the runs.
 
     Raises:
         ConfigError: a run asks no model.
         DataError: data are missing or wrong.
     """
-    runs = Counter[str]()  # by model
-    models: dict[str, Config] = {}  # by model: the configuration of one of its runs
-    # By model and key: a request, and the most tokens of its answer.
-    questions: dict[str, dict[str, tuple[Request, int]]] = {}
-    texts: dict[str, Request] = {}  # texts to translate, by key
+    models: dict[str, _Planned] = {}
+    translations: dict[str, Request] = {}  # by key, without those that are stored
     for config in tracked(configs, "planning", configs[0].trainer.enable_progress_bar):
         settings: PromptingConfig | None = config.prompting
         if settings is None:
             raise ConfigError(f"baseline={config.baseline.name} asks no model: nothing to plan")
-        name, loaded = settings.model.name, load_run_data(config).examples
-        runs[name] += 1
-        models.setdefault(name, config)
-        system = fit_prompted(config, loaded.get("train", []))
+        planned = models.setdefault(settings.model.name, _Planned(config))
+        planned.runs += 1
+        examples = load_run_data(config).examples
+        system = fit_prompted(config, examples.get("train", []))
         translator, system.translator = system.translator, None  # nothing is sent
-        most = 0 if settings.scoring == "likelihood" else settings.sampling.max_tokens
-        for split in asked_splits(config, list(loaded)):
-            for each in system.questions(loaded[split], config):
-                known = questions.setdefault(name, {})
-                known.setdefault(each.request.key, (each.request, most))
+        most_tokens = settings.sampling.max_tokens
+        if settings.scoring == "likelihood":
+            most_tokens = 0
+        for split in asked_splits(config, list(examples)):
+            for question in system.questions(examples[split], config):
+                request = question.request
+                planned.requests.setdefault(request.key, (request, most_tokens))
             if translator is not None:
-                texts |= _texts(translator, loaded[split])
-    rows = [_row(config, runs[name], questions.get(name, {})) for name, config in models.items()]
-    if texts:
-        tokens = sum(map(estimate_tokens, texts.values()))
-        rows.append(("translator", "", len(texts), "", f"~{tokens:,}", "", "-"))
+                translations |= _missing_translations(translator, examples[split])
+
+    rows = [_row(planned) for planned in models.values()]
+    if translations:
+        tokens = sum(map(estimate_tokens, translations.values()))
+        rows.append(("translator", "", len(translations), "", f"~{tokens:,}", "", "-"))
     return Table("nothing is sent", _COLUMNS, tuple(rows), _NOTE)
 
 
-def _row(config: Config, runs: int, asked: Mapping[str, tuple[Request, int]]) -> tuple[Cell, ...]:
+def _row(planned: _Planned) -> tuple[Cell, ...]:
     """Lay out a model's row; questions with a stored answer cost nothing."""
+    config = planned.config
     model = config.prompting.model
-    stored = Store(Path(config.paths.cache), model.name).find(asked)
-    left = [each for key, each in asked.items() if key not in stored]
-    about, count = "~", estimate_tokens
+    stored = Store(Path(config.paths.cache), model.name).find(planned.requests)
+    mark, count_tokens = "~", estimate_tokens
     if model.backend == "local":
         from heron_tools.prompting.local import LocalModel  # start-up time: torch
 
         with suppress(ConfigError):  # the model is not on this machine
-            found = LocalModel(config, config.prompting)
-            found.tokenizer  # noqa: B018 (it is loaded)
-            about, count = "", found.count_tokens
-    read, written = sum(count(request) for request, _ in left), sum(most for _, most in left)
-    price = cost(model, read, written)
-    shown = "-" if price is None else Formatted(price, ",.2f")
-    return model.name, runs, len(left), len(stored), f"{about}{read:,}", f"{written:,}", shown
+            local_model = LocalModel(config, config.prompting)
+            local_model.tokenizer  # noqa: B018 (it is loaded)
+            mark, count_tokens = "", local_model.count_tokens
+
+    calls = input_tokens = output_tokens = 0
+    for key, (request, most_tokens) in planned.requests.items():
+        if key not in stored:
+            calls += 1
+            input_tokens += count_tokens(request)
+            output_tokens += most_tokens
+    price = cost(model, input_tokens, output_tokens)
+    return (
+        model.name,
+        planned.runs,
+        calls,
+        len(stored),
+        f"{mark}{input_tokens:,}",
+        f"{output_tokens:,}",
+        "-" if price is None else Formatted(price, ",.2f"),
+    )
 
 
-def _texts(translator: Translator, examples: Sequence[Example]) -> dict[str, Request]:
+def _missing_translations(
+    translator: Translator, examples: Sequence[Example]
+) -> dict[str, Request]:
     """List the rows' texts without a stored translation; answers are not known yet."""
-    to = translator.settings.input or translator.home
-    texts = [text for row in examples for text in (row.text, row.text_pair or "")]
-    asked = {each.key: each for each in translator.requests(texts, translator.home, to)}
-    return {key: asked[key] for key in asked.keys() - translator.store.find(asked).keys()}
+    texts = []
+    for example in examples:
+        texts += [example.text, example.text_pair or ""]
+    language = translator.settings.input or translator.home
+    requests = {}
+    for request in translator.requests(texts, translator.home, language):
+        requests[request.key] = request
+    for key in translator.store.find(requests):
+        del requests[key]
+    return requests

@@ -55,15 +55,21 @@ class Prompter:
         if not task_of(self.config).has_classes:
             return {}
         own, words = self.prompt.answers, self.words["labels"]
-        if unknown := [name for name in own if name not in self.config.data.label_order]:
+        classes = self.config.data.label_order
+        unknown = [name for name in own if name not in classes]
+        if unknown:
             raise ConfigError(
                 f"prompting.prompt.answers: {', '.join(unknown)}: no class of "
-                f"{self.config.data.name}, which has {', '.join(self.config.data.label_order)}"
+                f"{self.config.data.name}, which has {', '.join(classes)}"
             )
-        found = {n: str(own.get(n, words.get(n, n))) for n in self.config.data.label_order}
-        if len(set(found.values())) < len(found):
-            raise ConfigError(f"prompting.prompt.answers: each class needs its own answer: {found}")
-        return found
+        answers = {}
+        for name in classes:
+            answers[name] = str(own.get(name, words.get(name, name)))
+        if len(set(answers.values())) < len(answers):
+            raise ConfigError(
+                f"prompting.prompt.answers: each class needs its own answer: {answers}"
+            )
+        return answers
 
     @cached_property
     def known(self) -> dict[str, Any]:
@@ -104,35 +110,51 @@ class Prompter:
         """Write the messages that ask about a row, after examples with their answers.
 
         Args:
+            example: the row.
+            shots: the examples.
             answers: shown for the examples instead of their gold answers.
+
+        Returns:
+            One message, or those of a chat with `examples=turns`.
         """
-        golds = [self.gold(each) for each in answers or map(self.right_answer, shots)]
+        golds = [self.gold(answer) for answer in answers or map(self.right_answer, shots)]
         if self.prompt.examples == "item":
-            rows = [{**self.values(s), "answer": g} for s, g in zip(shots, golds, strict=True)]
-            return [_user(self._render("item", {**self.values(example), "shots": rows}))]
-        head = self._render("instruction", {})
-        asked = [*(self._question(shot) for shot in shots), self._question(example)]
+            rows = []
+            for shot, gold in zip(shots, golds, strict=True):
+                rows.append({**self.values(shot), "answer": gold})
+            return [user_message(self._render("item", {**self.values(example), "shots": rows}))]
+
+        instruction = self._render("instruction", {})
+        question = self._question(example)
+        answered = list(zip(map(self._question, shots), golds, strict=True))
         if self.prompt.examples == "turns":
             turns: list[Message] = []
-            for question, gold in zip(asked, golds, strict=False):
-                turns += [_user(question), {"role": "assistant", "content": gold}]
-            turns.append(_user(asked[-1]))
-            first = _user(f"{head}\n\n{turns[0]['content']}")
+            for text, gold in answered:
+                turns += [user_message(text), {"role": "assistant", "content": gold}]
+            turns.append(user_message(question))
+            first = user_message(f"{instruction}\n\n{turns[0]['content']}")
             return [first, *turns[1:]]
-        answered = [f"{q}{_space(q)}{gold}" for q, gold in zip(asked, golds, strict=False)]
-        return [_user("\n\n".join([head, *answered, asked[-1]]))]
+        parts = [instruction]
+        for text, gold in answered:
+            space = "" if text.endswith("\n") else " "
+            parts.append(f"{text}{space}{gold}")
+        return [user_message("\n\n".join([*parts, question]))]
 
     def values(self, example: Example) -> dict[str, Any]:
         """Give the templates' variables of a row."""
-        shown = with_markers(example, self.config.data) if self.answers else example.text
-        own = self.config.data.columns.side
-        side = {name: str(example.side[name]) for name in own if example.side.get(name) is not None}
-        return {"text": shown, "text_pair": example.text_pair or "", "side": side}
+        text = with_markers(example, self.config.data) if self.answers else example.text
+        side = {}
+        for name in self.config.data.columns.side:
+            if example.side.get(name) is not None:
+                side[name] = str(example.side[name])
+        return {"text": text, "text_pair": example.text_pair or "", "side": side}
 
     def _question(self, example: Example) -> str:
-        row = self.values(example)
-        item = self._render("item", row)
-        return f"{item}\n{self.lead}" if self.lead else item
+        """Write a row, and what precedes its answer."""
+        item = self._render("item", self.values(example))
+        if not self.lead:
+            return item
+        return f"{item}\n{self.lead}"
 
     def _render(self, name: str, row: Mapping[str, Any]) -> str:
         values = {**self.known, **row}
@@ -149,13 +171,9 @@ _ENVIRONMENT = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
 _compiled = _ENVIRONMENT.from_string
 
 
-def _user(text: str) -> Message:
+def user_message(text: str) -> Message:
+    """Write a message of the user."""
     return {"role": "user", "content": text}
-
-
-def _space(question: str) -> str:
-    """Separate a question from its answer by a space, unless it ends with a line break."""
-    return "" if question.endswith("\n") else " "
 
 
 def as_text(messages: Sequence[Message]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from functools import cached_property
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from heron.base.errors import ConfigError, first_line
 from heron.base.secrets import redact
 from heron.tasks.config import Config
-from heron_tools.prompting.answers import Answer, Request
+from heron_tools.prompting.answers import Answer, KeyedAnswers, Request
 from heron_tools.prompting.config import PromptingConfig
 from heron_tools.prompting.prompts import as_text
 
@@ -52,42 +52,51 @@ class Server:
             max_retries=self.traffic.attempts - 1,
         )
 
-    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
+    def answer(self, requests: Sequence[Request]) -> KeyedAnswers:
         """See `Backend`."""
         _ = self.client  # a missing key is an error before anything is sent
         pool = ThreadPoolExecutor(self.traffic.concurrency)
-        sent = {pool.submit(self._ask, request): request.key for request in requests}
+        keys = {pool.submit(self._ask, request): request.key for request in requests}
         try:
-            for future in as_completed(sent):
+            for future in as_completed(keys):
                 if future.exception():  # it ends the command: send no more, keep what has come
                     pool.shutdown(wait=False, cancel_futures=True)
-                    done = [f for f in sent if f.done() and not f.cancelled() and not f.exception()]
-                    for each in done:
-                        yield sent.pop(each), each.result()
-                yield sent.pop(future), future.result()
+                    for other, key in keys.items():
+                        if not other.done() or other.cancelled():
+                            continue
+                        if not other.exception():
+                            yield key, other.result()
+                yield keys.pop(future), future.result()
         finally:  # on an error or Ctrl+C: open requests are not waited for
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _ask(self, request: Request) -> Answer:
+        """Send a request; errors that may pass give a failed answer.
+
+        Raises:
+            ConfigError: the server refuses the request.
+        """
         import openai  # start-up time
 
-        begun, error, attempts = time.monotonic(), "an empty answer", self.traffic.attempts
+        start_time = time.monotonic()
+        attempts = self.traffic.attempts
         try:
             answer = self._once(request)
-            answer = replace(answer, seconds=time.monotonic() - begun)
             if answer.text.strip() or answer.finish == "filtered":
-                return answer
-            attempts = answer.attempts
+                return replace(answer, seconds=time.monotonic() - start_time)
+            error, attempts = "an empty answer", answer.attempts
         except openai.APIStatusError as failure:
-            if failure.status_code == 400 and "content_filter" in str(failure.body):
+            status = failure.status_code
+            if status == 400 and "content_filter" in str(failure.body):
                 return Answer(finish="filtered")
-            if failure.status_code < 500 and failure.status_code not in _PASSING:
+            if status < 500 and status not in _PASSING:
                 raise _refusal(failure, self.settings) from failure
-            error = f"{failure.status_code} {first_line(failure)}"
+            error = f"{status} {first_line(failure)}"
         except (openai.APIError, ValueError) as failure:  # no connection, timeout, or no completion
             error = f"{type(failure).__name__}: {first_line(failure)}"
-            attempts = 1 if isinstance(failure, ValueError) else attempts
-        seconds = time.monotonic() - begun
+            if isinstance(failure, ValueError):
+                attempts = 1
+        seconds = time.monotonic() - start_time
         return Answer(finish="failed", attempts=attempts, seconds=seconds, error=redact(error))
 
     def _once(self, request: Request) -> Answer:
@@ -97,21 +106,21 @@ class Server:
             response = self.client.completions.with_raw_response.create(**body)
         else:
             response = self.client.chat.completions.with_raw_response.create(**body)
-        found = _read_completion(response.http_response.json())
-        return replace(found, attempts=1 + response.retries_taken)
+        answer = _read_completion(response.http_response.json())
+        return replace(answer, attempts=1 + response.retries_taken)
 
 
 def _refusal(failure: openai.APIStatusError, settings: PromptingConfig) -> ConfigError:
     model = settings.model
-    fixes = {
+    reasons = {
         401: f"the environment variable {model.key} holds no valid key",
         403: f"the key in {model.key} may not use this model",
         404: "no such model or address: see prompting.model.name and prompting.model.url",
     }
-    what = fixes.get(failure.status_code, redact(first_line(failure)))
+    reason = reasons.get(failure.status_code, redact(first_line(failure)))
     return ConfigError(
         f"prompting.model.name={model.name}: the server refuses the request "
-        f"({failure.status_code}): {what}. Answers that have arrived are stored"
+        f"({failure.status_code}): {reason}. Answers that have arrived are stored"
     )
 
 
@@ -135,14 +144,15 @@ def _read_completion(body: Any) -> Answer:
     """Read a response of OpenAI's interface, or raise a ValueError."""
     try:
         choice, usage = body["choices"][0], body.get("usage") or {}
-        said = choice.get("message") or {"content": choice.get("text")}  # no chat: `text`
-        text, finish = said.get("content") or "", choice.get("finish_reason")
+        message = choice.get("message") or {"content": choice.get("text")}  # no chat: `text`
+        text = message.get("content") or ""
+        reason = choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise ValueError(f"no completion: {body!s:.80}") from error
-    kinds = {"content_filter": "filtered", "length": "length"}
+    finish = {"content_filter": "filtered", "length": "length"}.get(str(reason), "stop")
     return Answer(
         text,
-        kinds.get(str(finish), "stop"),
+        finish,
         input_tokens=int(usage.get("prompt_tokens") or 0),
         output_tokens=int(usage.get("completion_tokens") or 0),
     )

@@ -5,7 +5,7 @@ Shape suffixes: R rows, C classes.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import softmax
 
 from heron.base.errors import ConfigError, nearest
@@ -74,121 +75,146 @@ class PromptedModel:
     @property
     def notes(self) -> dict[str, Any]:
         """Counts of answers for `status.json`, and the model's name."""
-        finish, rules = Counter(self.log.get("finish", ())), Counter(self.log.get("rule", ()))
-        costs = [each for each in self.log.get("cost", ()) if each is not None]
-        totals = {n: sum(self.log.get(n, ())) for n in ("input_tokens", "output_tokens")}
-        return {
+        log = defaultdict(list, self.log)
+        notes = {
             "model": self.settings.model.name,
-            "answers": dict(finish),
-            "rules": dict(rules),
-            **totals,
-            **({"cost": round(sum(costs), 6)} if costs else {}),
+            "answers": dict(Counter(log["finish"])),
+            "rules": dict(Counter(log["rule"])),
+            "input_tokens": sum(log["input_tokens"]),
+            "output_tokens": sum(log["output_tokens"]),
         }
+        costs = [cost for cost in log["cost"] if cost is not None]
+        if costs:
+            notes["cost"] = round(sum(costs), 6)
+        return notes
 
     def questions(self, examples: Sequence[Example], config: Config) -> list[Question]:
-        """Write the prompt of every row."""
+        """Write the prompt of every row.
+
+        Args:
+            examples: the rows to ask about.
+            config: of these rows, which may be another data set than the run's.
+
+        Raises:
+            ConfigError: a prompt cannot be rendered, or the pool has too few rows.
+        """
         prompter = Prompter(config, self.settings.prompt)
         labels = config.data.label_order if prompter.answers else []
         shots = Shots(self.settings, self.pool, examples, labels, config.seed)
         if shots.left_out:
             say(f"{shots.left_out} rows of the pool are among the questions: never used")
-        drawn = [shots.of(each) for each in examples]
+        drawn = [shots.of(example) for example in examples]
+        questions = []
         if self.translator is None:
-            return [self._question(prompter, *pair) for pair in zip(examples, drawn, strict=True)]
-        distinct = {shot.guid: shot for each in drawn for shot in each}
+            for row, row_shots in zip(examples, drawn, strict=True):
+                questions.append(self._question(prompter, row, row_shots))
+            return questions
+
+        distinct: dict[str, Example] = {}  # all examples in prompts, by guid
+        for row_shots in drawn:
+            distinct.update((shot.guid, shot) for shot in row_shots)
         answers = [prompter.right_answer(shot) for shot in distinct.values()]
         if not prompter.answers:  # class names are words of the prompt
-            answers = self.translator.shown(answers)
-        asked = self.translator.asked(list(distinct.values()))
-        known = dict(zip(distinct, zip(asked, answers, strict=True), strict=True))
-        return [
-            self._question(prompter, row, *zip(*(known[shot.guid] for shot in each), strict=True))
-            for row, each in zip(self.translator.asked(examples), drawn, strict=True)
-        ]
+            answers = self.translator.translate_golds(answers)
+        answer_of = dict(zip(distinct, answers, strict=True))
+        translated = self.translator.translate_rows(list(distinct.values()))
+        shot_of = {shot.guid: shot for shot in translated}
+        rows = self.translator.translate_rows(examples)
+        for row, row_shots in zip(rows, drawn, strict=True):
+            translated = [shot_of[shot.guid] for shot in row_shots]
+            answers = [answer_of[shot.guid] for shot in row_shots]
+            questions.append(self._question(prompter, row, translated, answers))
+        return questions
 
     def _question(
         self,
         prompter: Prompter,
         example: Example,
-        shots: Sequence[Example] = (),
+        shots: Sequence[Example],
         answers: Sequence[str] | None = None,
     ) -> Question:
+        messages = tuple(prompter.messages(example, shots, answers))
         choices: tuple[str, ...] = ()
+        seed: tuple[int, ...] = ()
         if self.settings.scoring != "generate":
             choices = tuple(prompter.answers.values())
-        messages = tuple(prompter.messages(example, shots, answers))
-        is_drawn = self.settings.scoring == "generate" and self.settings.sampling.temperature > 0
-        seed = (self.config.seed,) if is_drawn else ()
+        elif self.settings.sampling.temperature > 0:
+            seed = (self.config.seed,)
         key = fingerprint(self.model_key, messages, choices, *seed)
         return Question(example, shots, Request(key, messages, choices))
 
     def ask(self, questions: Sequence[Question]) -> dict[str, Answer]:
         """Get an answer to every question, from the store or the model; by key."""
         assert self.backend is not None
-        store = Store(Path(self.config.paths.cache), self.settings.model.name)
-        requests = [each.request for each in questions]
-        return store.ask(requests, self.backend, "asking", self.config.trainer.enable_progress_bar)
+        cache_dir = Path(self.config.paths.cache)
+        store = Store(cache_dir, self.settings.model.name)
+        requests = [question.request for question in questions]
+        bar = self.config.trainer.enable_progress_bar
+        return store.ask(requests, self.backend, "asking", bar)
 
     def predict(self, examples: Sequence[Example], config: Config) -> Predictions:
-        """See `Baseline`."""
+        """Ask about every row, and parse the answers; see `Baseline`.
+
+        Args:
+            examples: the rows.
+            config: of these rows, which may be another data set than the run's.
+        """
         questions = self.questions(examples, config)
-        answers = self.ask(questions)
-        given = [answers[each.request.key] for each in questions]
+        answer_of = self.ask(questions)
+        answers = [answer_of[question.request.key] for question in questions]
         prompter = Prompter(config, self.settings.prompt)
-        from_texts, lead, probabilities_RC = task_of(config).from_texts, prompter.lead, None
+        lead = prompter.lead
+        from_texts = task_of(config).from_texts
+
+        probabilities_RC = None
         if from_texts is not None:
-            none = str(prompter.words["unanswerable"])
-            parsed = [parse_text(answer.text, lead, none) for answer in given]
+            no_answer = str(prompter.words["unanswerable"])
+            parsed = [parse_text(answer.text, lead, no_answer) for answer in answers]
         elif self.settings.scoring == "likelihood":
-            # NaN where a prompt was too long for the model
-            nothing = [np.nan] * len(config.data.label_order)
-            logprobs_RC = np.asarray([each.logprobs or nothing for each in given])
-            probabilities_RC = np.asarray(softmax(logprobs_RC, axis=1), dtype=np.float32)
-            names = list(prompter.answers)
-            parsed = [
-                Parsed(names[int(shares_C.argmax())], "likelihood")
-                if answer.logprobs
-                else Parsed(None, "invalid")
-                for answer, shares_C in zip(given, probabilities_RC, strict=True)
-            ]
+            classes = list(prompter.answers)
+            parsed, probabilities_RC = _choose(answers, classes)
         else:
-            parsed = [parse_class(answer.text, prompter.answers, lead) for answer in given]
-        self._note(questions, given, parsed)
+            parsed = [parse_class(answer.text, prompter.answers, lead) for answer in answers]
+        self._note(questions, answers, parsed)
+
+        texts = [reading.label or "" for reading in parsed]
         if from_texts is None:
-            return NamedClasses(examples, [each.label or "" for each in parsed], probabilities_RC)
-        texts = [each.label or "" for each in parsed]
+            return NamedClasses(examples, texts, probabilities_RC)
         if self.translator is not None:
-            texts = self.translator.answered(texts)
+            texts = self.translator.translate_answers(texts)
         return from_texts(examples, texts, config)
 
     def _note(
         self, questions: Sequence[Question], answers: Sequence[Answer], parsed: Sequence[Parsed]
     ) -> None:
         """Add rows to `LOG`, and say how many answers count as wrong."""
-        model = self.settings.model
-        for question, answer, read in zip(questions, answers, parsed, strict=True):
+        counts = Counter[str]()
+        for question, answer, reading in zip(questions, answers, parsed, strict=True):
             row = {
                 "guid": question.example.guid,
                 "prompt": as_text(question.request.messages),
                 "answer": answer.text,
-                "parsed": read.label or "",
-                "rule": read.rule,
+                "parsed": reading.label or "",
+                "rule": reading.rule,
                 "finish": answer.finish,
                 "shots": " ".join(shot.guid for shot in question.shots),
                 "input_tokens": answer.input_tokens,
                 "output_tokens": answer.output_tokens,
-                "cost": cost(model, answer.input_tokens, answer.output_tokens),
+                "cost": cost(self.settings.model, answer.input_tokens, answer.output_tokens),
                 "seconds": answer.seconds,
                 "attempts": answer.attempts,
                 "error": answer.error,
             }
             for name, value in row.items():
                 self.log.setdefault(name, []).append(value)
-        counts = Counter(each.finish for each in answers if each.finish in ("filtered", "failed"))
-        counts["invalid"] = sum(each.label is None for each in parsed) - counts.total()
-        for kind, count in counts.items():
-            if count > 0:
-                say(f"{count} of {len(answers)} answers are {kind}: they count as wrong")
+            if answer.finish in ("filtered", "failed"):
+                counts[answer.finish] += 1
+            elif reading.label is None:
+                counts["invalid"] += 1
+
+        for kind in ("filtered", "failed", "invalid"):
+            if counts[kind]:
+                say(f"{counts[kind]} of {len(answers)} answers are {kind}: they count as wrong")
 
     def save(self, folder: Path) -> None:
         """Make an empty folder: the configuration has the prompt, and names the model."""
@@ -204,20 +230,53 @@ class NamedClasses(ClassPredictions):
 
     def scores(self, config: Config) -> dict[str, float]:
         """See the class."""
-        task, classes, scores = config.task, config.data.label_order, super().scores(config)
-        rows = [pair for pair in zip(self.golds, self.texts, strict=True) if pair[0] is not None]
-        valid = [pair for pair in rows if pair[1]]
-        scores["valid_rows"] = len(valid)
-        if valid and len(valid) < len(rows):
-            gold, given = ([str(each) for each in column] for column in zip(*valid, strict=True))
-            own = score_task(task.name, gold, given, classes, relaxed=task.relaxed)
-            scores |= {f"valid_{name}": own[name] for name in own if "/" not in name}
+        scores = super().scores(config)
+        rows = 0
+        golds, texts = [], []  # of the rows with a class
+        for gold, text in zip(self.golds, self.texts, strict=True):
+            if gold is None:
+                continue
+            rows += 1
+            if text:
+                golds.append(gold)
+                texts.append(text)
+
+        scores["valid_rows"] = len(golds)
+        if 0 < len(golds) < rows:
+            task, classes = config.task, config.data.label_order
+            valid = score_task(task.name, golds, texts, classes, relaxed=task.relaxed)
+            for name, score in valid.items():
+                if "/" not in name:
+                    scores[f"valid_{name}"] = score
         return scores
+
+
+def _choose(
+    answers: Sequence[Answer], classes: Sequence[str]
+) -> tuple[list[Parsed], NDArray[np.float32]]:
+    """Choose the most probable class of each answer.
+
+    Returns:
+        The choices, and probabilities_RC; NaN where a prompt was too long for the model.
+    """
+    unknown = (np.nan,) * len(classes)
+    logprobs_RC = np.asarray([answer.logprobs or unknown for answer in answers])
+    probabilities_RC = np.asarray(softmax(logprobs_RC, axis=1), dtype=np.float32)
+    parsed = []
+    for answer, probabilities_C in zip(answers, probabilities_RC, strict=True):
+        if answer.logprobs:
+            label = classes[int(probabilities_C.argmax())]
+            parsed.append(Parsed(label, "likelihood"))
+        else:
+            parsed.append(Parsed(None, "invalid"))
+    return parsed, probabilities_RC
 
 
 def fit_prompted(config: Config, examples: Sequence[Example]) -> PromptedModel:
     """Read the pool of shots; nothing is trained."""
-    return PromptedModel(config, config.prompting, read_pool(config, config.prompting, examples))
+    settings = config.prompting
+    pool = read_pool(config, settings, examples)
+    return PromptedModel(config, settings, pool)
 
 
 def load_prompted(config: Config, folder: Path) -> PromptedModel:
@@ -226,8 +285,10 @@ def load_prompted(config: Config, folder: Path) -> PromptedModel:
     Raises:
         ConfigError: its prompts have examples, and the data they come from is not here.
     """
-    own = load_run_data(config).examples.get(TRAIN, []) if config.prompting.shots else []
-    return fit_prompted(config, own)
+    examples: Sequence[Example] = []
+    if config.prompting.shots:
+        examples = load_run_data(config).examples.get(TRAIN, [])
+    return fit_prompted(config, examples)
 
 
 def tables(model: PromptedModel) -> Mapping[str, Any]:
@@ -266,7 +327,15 @@ def problems(config: Config) -> Iterable[str]:
 
 
 def cost(model: Any, input_tokens: int, output_tokens: int) -> float | None:
-    """Estimate the cost of tokens in US dollars; None where no price is known."""
+    """Estimate the cost of tokens.
+
+    Args:
+        model: with prices in US dollars per million tokens.
+        input_tokens, output_tokens: their numbers.
+
+    Returns:
+        US dollars; None where no price is known.
+    """
     if model.input_price is None or model.output_price is None:
         return None
     return float(input_tokens * model.input_price + output_tokens * model.output_price) / 1e6

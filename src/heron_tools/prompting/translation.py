@@ -7,7 +7,7 @@ Deviates: the paper used Google Translate; here it is any seq2seq model or trans
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -26,8 +26,9 @@ from heron.metrics.summary import split_sentences
 from heron.models.config import EncoderConfig
 from heron.tasks.config import Config
 from heron.tasks.task import task_of
-from heron_tools.prompting.answers import Answer, Request, Store
+from heron_tools.prompting.answers import Answer, KeyedAnswers, Request, Store
 from heron_tools.prompting.config import ModelConfig, PromptingConfig
+from heron_tools.prompting.prompts import user_message
 from heron_tools.prompting.server import Server
 
 _BEAMS = 4  # beam search, as usual in machine translation
@@ -44,79 +45,103 @@ class Translator:
         self.backend = TRANSLATORS[self.settings.backend](config, settings)
         self.home = config.data.language
 
-    def asked(self, examples: Sequence[Example]) -> list[Example]:
-        """Translate the texts of rows."""
-        to = self.settings.input
-        if to is None:
-            return list(examples)
-        has_events = task_of(self.config).has_classes
-        if marked := next((row.guid for row in examples if row.spans and has_events), None):
-            raise ConfigError(
-                f"prompting.translation.input={to}: translation would lose the positions of the "
-                f"events in {marked}; set it to null"
-            )
-        texts = self.translate([row.text for row in examples], self.home, to)
-        pairs = self.translate([row.text_pair or "" for row in examples], self.home, to)
-        return [
-            replace(row, text=text, text_pair=pair or row.text_pair, spans=())
-            for row, text, pair in zip(examples, texts, pairs, strict=True)
-        ]
+    def translate_rows(self, rows: Sequence[Example]) -> list[Example]:
+        """Translate the texts of rows to the language of the prompts.
 
-    def shown(self, answers: Sequence[str]) -> list[str]:
+        Raises:
+            ConfigError: a row has events, whose positions would be lost.
+        """
+        target = self.settings.input
+        if target is None:
+            return list(rows)
+        if task_of(self.config).has_classes:
+            for row in rows:
+                if row.spans:
+                    raise ConfigError(
+                        f"prompting.translation.input={target}: translation would lose the "
+                        f"positions of the events in {row.guid}; set it to null"
+                    )
+
+        texts = self.translate([row.text for row in rows], self.home, target)
+        pairs = self.translate([row.text_pair or "" for row in rows], self.home, target)
+        translated = []
+        for row, text, pair in zip(rows, texts, pairs, strict=True):
+            text_pair = pair or row.text_pair
+            translated.append(replace(row, text=text, text_pair=text_pair, spans=()))
+        return translated
+
+    def translate_golds(self, answers: Sequence[str]) -> list[str]:
         """Translate the gold answers of shots to the language that the model answers in."""
-        back = self.settings.output
-        return list(answers) if back is None else self.translate(answers, self.home, back)
+        target = self.settings.output
+        if target is None:
+            return list(answers)
+        return self.translate(answers, self.home, target)
 
-    def answered(self, texts: Sequence[str]) -> list[str]:
-        """Translate answers to the data's language."""
-        back = self.settings.output
-        return list(texts) if back is None else self.translate(texts, back, self.home)
+    def translate_answers(self, texts: Sequence[str]) -> list[str]:
+        """Translate the model's answers to the data's language."""
+        source = self.settings.output
+        if source is None:
+            return list(texts)
+        return self.translate(texts, source, self.home)
 
     def requests(self, texts: Sequence[str], source: str, target: str) -> list[Request]:
-        """List the translations that texts need; none where source and target are equal."""
-        wanted = dict.fromkeys(text for text in texts if text.strip())
-        codes = dict(self.settings.codes)
-        place: list[Any] = [self.settings.model, self.settings.url, source, target]
-        place += [codes] if codes else []
-        if self.settings.backend == "local":
-            folder = model_name(self.settings.model, source, target)
+        """List the translations that texts need; none where source and target are equal.
+
+        Args:
+            texts: empty ones need no translation.
+            source: code of their language.
+            target: code of the language to translate to.
+        """
+        if source == target:
+            return []
+        settings = self.settings
+        model: list[Any] = [settings.model, settings.url, source, target]  # what decides a text
+        if settings.codes:
+            model.append(dict(settings.codes))
+        if settings.backend == "local":
+            folder = model_name(settings.model, source, target)
             if Path(folder).is_dir():  # its files may change
-                place.append(identity(EncoderConfig(name=folder)))
-        return [
-            Request(
-                fingerprint(place, text),
-                ({"role": "user", "content": text},),
-                (source, target),
-            )
-            for text in wanted
-            if source != target
-        ]
+                model.append(identity(EncoderConfig(name=folder)))
+
+        requests = []
+        for text in dict.fromkeys(texts):
+            if text.strip():
+                key = fingerprint(model, text)
+                requests.append(Request(key, (user_message(text),), (source, target)))
+        return requests
 
     @property
     def store(self) -> Store:
         """Where translations are kept."""
-        return Store(Path(self.config.paths.cache), f"translation-{self._name}")
-
-    @property
-    def _name(self) -> str:
-        return (self.settings.model or str(self.settings.url)).rstrip("/").rsplit("/", 1)[-1]
+        cache_dir = Path(self.config.paths.cache)
+        model = Path(self.settings.model or str(self.settings.url))
+        return Store(cache_dir, f"translation-{model.name}")
 
     def translate(self, texts: Sequence[str], source: str, target: str) -> list[str]:
         """Translate texts; empty texts are returned as they are.
+
+        Args:
+            texts: in any order, also repeated.
+            source: code of their language.
+            target: code of the language to translate to.
 
         Raises:
             HeronError: a text could not be translated; finished ones are stored.
         """
         requests = self.requests(texts, source, target)
         bar = self.config.trainer.enable_progress_bar
-        found = self.store.ask(requests, self.backend, "translating", bar)
-        if failed := [each for each in found.values() if each.finish != "stop"]:
+        answers = self.store.ask(requests, self.backend, "translating", bar)
+        failed = [answer for answer in answers.values() if answer.finish != "stop"]
+        if failed:
             raise HeronError(
                 f"{len(failed)} of {len(requests)} texts could not be translated: "
                 f"{failed[0].error or failed[0].finish}. The same command asks for them again"
             )
-        by_text = {r.messages[0]["content"]: found[r.key].text for r in requests}
-        return [by_text.get(text, text) for text in texts]
+        translations = {}
+        for request in requests:
+            text = request.messages[0]["content"]
+            translations[text] = answers[request.key].text
+        return [translations.get(text, text) for text in texts]
 
 
 def model_name(model: str | None, source: str, target: str) -> str:
@@ -141,29 +166,34 @@ class LocalTranslation:
         self.settings, self.most_tokens = settings.translation, budget(config.batching)
         self._loaded: dict[str, tuple[Any, Any]] = {}
 
-    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
+    def answer(self, requests: Sequence[Request]) -> KeyedAnswers:
         """See `Backend`; `choices` of a request are its two languages."""
         for request in requests:
             source, target = request.choices
-            sentences = split_sentences(request.messages[0]["content"])
-            yield request.key, Answer(" ".join(self._sentences(sentences, source, target)))
+            text = request.messages[0]["content"]
+            sentences = self._sentences(split_sentences(text), source, target)
+            yield request.key, Answer(" ".join(sentences))
 
     def _sentences(self, sentences: Sequence[str], source: str, target: str) -> Iterable[str]:
+        """Translate sentences one by one."""
         import torch  # start-up time
 
         tokenizer, model = self._model(source, target)
-        codes, options = self.settings.codes, {}
+        codes = self.settings.codes
+        limit = getattr(model.config, "max_position_embeddings", None) or 512
+        options = {"num_beams": _BEAMS, "max_length": limit}
         if codes:  # one model for many languages, such as NLLB
             tokenizer.src_lang = codes.get(source, source)
-            target_id = tokenizer.convert_tokens_to_ids(codes.get(target, target))
-            options["forced_bos_token_id"] = target_id
-        limit = getattr(model.config, "max_position_embeddings", None) or 512
+            target_code = codes.get(target, target)
+            options["forced_bos_token_id"] = tokenizer.convert_tokens_to_ids(target_code)
+
         for sentence in sentences:
-            read = tokenizer(sentence, truncation=True, max_length=limit, return_tensors="pt")
-            read.pop("token_type_ids", None)
+            encoded = tokenizer(sentence, truncation=True, max_length=limit, return_tensors="pt")
+            encoded.pop("token_type_ids", None)
             with torch.inference_mode():
-                ids = model.generate(**read, num_beams=_BEAMS, max_length=limit, **options)
-            yield tokenizer.decode(ids[0], skip_special_tokens=True).strip()
+                ids = model.generate(**encoded, **options)
+            text = tokenizer.decode(ids[0], skip_special_tokens=True)
+            yield text.strip()
 
     def _model(self, source: str, target: str) -> tuple[Any, Any]:
         from transformers import AutoModelForSeq2SeqLM, AutoTokenizer  # start-up time
@@ -171,9 +201,9 @@ class LocalTranslation:
         name = model_name(self.settings.model, source, target)
         if name not in self._loaded:
             with loading(name):
-                place = origin(EncoderConfig(name=name))
-                tokenizer = AutoTokenizer.from_pretrained(name, **place)
-                model = load_weights(AutoModelForSeq2SeqLM, name, use_safetensors=True, **place)
+                options = origin(EncoderConfig(name=name))
+                tokenizer = AutoTokenizer.from_pretrained(name, **options)
+                model = load_weights(AutoModelForSeq2SeqLM, name, use_safetensors=True, **options)
             self._loaded[name] = tokenizer, model.eval()
         return self._loaded[name]
 
@@ -195,19 +225,20 @@ class TranslationServer(Server):
         source, target = request.choices
         text = request.messages[0]["content"]
         body = {"q": text, "source": source, "target": target, "format": "text", **self._key}
+        headers = {"X-goog-api-key": self._key.get("api_key", "")}
         response = self.client.post(
             str(self.settings.model.url),
             cast_to=httpx.Response,
             body=body,
-            options={"headers": {"X-goog-api-key": self._key.get("api_key", "")}},
+            options={"headers": headers},
         )
-        found = response.json()
+        reply = response.json()
         try:
-            if "data" in found:
-                found = found["data"]["translations"][0]
-            return Answer(str(found["translatedText"]).strip())
+            if "data" in reply:
+                reply = reply["data"]["translations"][0]
+            return Answer(str(reply["translatedText"]).strip())
         except (LookupError, TypeError) as error:
-            raise ValueError(f"no translation: {found!s:.80}") from error
+            raise ValueError(f"no translation: {reply!s:.80}") from error
 
 
 TRANSLATORS: Registry[Any] = Registry(

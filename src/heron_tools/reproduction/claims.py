@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from heron.base.cells import Table, to_markdown
 from heron.base.errors import ConfigError
@@ -15,7 +15,12 @@ from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import OneOf
 from heron.config.parsing import parse_options
 from heron.results import CLAIMS
-from heron_tools.reproduction.published import find_published, published_value
+from heron_tools.reproduction.published import (
+    PublishedPart,
+    find_published,
+    published_cells,
+    published_value,
+)
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be decided"
 _COLUMNS = ("claim", "where", "the paper says", "recomputed", "verdict", "calculation")
@@ -45,20 +50,14 @@ class Published:
         path = find_published(paper)
         if path is None:
             raise ConfigError(f"experiments/{paper} has no published.yaml")
-        self._tables: Mapping[str, Any] = read_yaml(path)["tables"]
+        self._tables: PublishedPart = read_yaml(path)["tables"]
 
     def __call__(self, table: str, *names: str, printed: bool = False) -> float:
         """Find a number, corrected unless `printed`; fractions from 0 to 1, or counts."""
-        *rows, column = names
-        content = self._tables[table]
-        cell = content.get("rows") or content["groups"]
-        for row in rows:
-            cell = cell[row]
-        columns = list(content.get("scores") or content.get("columns") or content["classes"])
-        found = cell[columns.index(column)]
-        return float(
-            found["printed"] if printed and isinstance(found, Mapping) else published_value(found)
-        )
+        cell = dict(published_cells(self._tables[table]))[names]
+        if printed and isinstance(cell, Mapping):
+            return float(cell["printed"])
+        return float(published_value(cell))
 
     def names(self, table: str, *rows: str) -> list[str]:
         """List the names of a table's rows, or of those within `rows`."""
@@ -69,10 +68,20 @@ class Published:
 
 
 def whole(share: float, rows: int, decimals: int) -> bool:
-    """Tell whether a number of rows gives `share`, rounded or truncated to `decimals`."""
-    near, unit = (math.floor(share * rows), math.ceil(share * rows)), 10**decimals
-    written = (made(count / rows * unit) / unit for count in near for made in (round, math.floor))
-    return any(abs(each - share) < 1e-9 for each in written)
+    """Tell whether a number of rows gives `share`, rounded or truncated to `decimals`.
+
+    Args:
+        share: as printed, a fraction.
+        rows: number of all rows.
+        decimals: of the printed fraction.
+    """
+    unit = 10**decimals
+    for count in (math.floor(share * rows), math.ceil(share * rows)):
+        scaled = count / rows * unit
+        for last_digit in (round(scaled), math.floor(scaled)):
+            if abs(last_digit / unit - share) < 1e-9:
+                return True
+    return False
 
 
 def f1_range(precision: float, recall: float, half: float, rows: int = 0) -> tuple[float, float]:
@@ -87,17 +96,22 @@ def f1_range(precision: float, recall: float, half: float, rows: int = 0) -> tup
     low, high = recall - half, recall + half
     if rows:
         low, high = math.ceil(low * rows) / rows, math.floor(high * rows) / rows
-    pairs = (max(precision - half, 0.0), max(low, 0.0)), (precision + half, high)
-    least, most = (2 * p * r / (p + r) if p + r else 0.0 for p, r in pairs)
-    return least, most
+    lowest = _f1(max(precision - half, 0.0), max(low, 0.0))
+    return lowest, _f1(precision + half, high)
 
 
-def claims_table(paper: str, claims: Iterable[Claim]) -> Table:
+def _f1(precision: float, recall: float) -> float:
+    total = precision + recall
+    if not total:
+        return 0.0
+    return 2 * precision * recall / total
+
+
+def claims_table(paper: str, claims: Sequence[Claim]) -> Table:
     """Lay out claims, with the number of those that do not hold in the title."""
-    claims = list(claims)
-    failed = sum(claim.holds is False for claim in claims)
-    rows = tuple(
-        (
+    rows = []
+    for claim in claims:
+        row = (
             claim.name,
             claim.where,
             claim.printed,
@@ -105,9 +119,10 @@ def claims_table(paper: str, claims: Iterable[Claim]) -> Table:
             claim.verdict,
             claim.calculation,
         )
-        for claim in claims
-    )
-    return Table(f"{paper}: {len(claims)} claims, {failed} do not hold", _COLUMNS, rows)
+        rows.append(row)
+    failed = sum(claim.holds is False for claim in claims)
+    title = f"{paper}: {len(claims)} claims, {failed} do not hold"
+    return Table(title, _COLUMNS, tuple(rows))
 
 
 def _number(value: float) -> str:
@@ -131,22 +146,22 @@ def run(arguments: Sequence[str]) -> int:
     words = [word if "=" in word else f"paper={word}" for word in arguments]
     options = parse_options(ClaimsOptions, words)
     papers = [options.paper] if options.paper else sorted(CLAIMS)
-    found = {paper: list(CLAIMS[paper]()) for paper in papers}
     verdict = VERDICTS.get(options.only)
-    chosen = {
-        paper: [each for each in claims if verdict in (None, each.verdict)]
-        for paper, claims in found.items()
-    }
-    tables = [claims_table(paper, claims) for paper, claims in chosen.items()]
+    tables = []
+    stored = {}
+    for paper in papers:
+        claims = []
+        for claim in CLAIMS[paper]():
+            if verdict in (None, claim.verdict):
+                claims.append(claim)
+        tables.append(claims_table(paper, claims))
+        stored[paper] = [{**asdict(claim), "verdict": claim.verdict} for claim in claims]
+
     print_tables(tables)
     if options.out:
         text = "\n".join(map(to_markdown, tables))
         print_lines(write_file(options.out / "claims.md", text))
         path = options.out / "claims.json"
-        plain = {
-            paper: [{**asdict(each), "verdict": each.verdict} for each in claims]
-            for paper, claims in chosen.items()
-        }
-        write_json(path, plain)
+        write_json(path, stored)
         print_lines(path)
     return 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scipy import stats
@@ -18,16 +18,18 @@ from heron.results.systems import System, group_runs
 from heron_tools.reproduction.deviations import DAGGER
 from heron_tools.reproduction.paper_tables import ScoreTable
 from heron_tools.reproduction.published import (
-    flat_rows,
+    Names,
+    PublishedPart,
     own_digits,
     printed_digits,
+    published_cells,
     published_value,
 )
-from heron_tools.reproduction.targets import Estimate, Names
+from heron_tools.reproduction.targets import Estimate
 
 COLUMNS = ("published", "reproduced", "Δ", "95 % interval", "test")
 # Keys by which a model, or the data set of a prompt's shots, may be replaced.
-_REPLACEABLE = ("encoder.name", "prompting.model.name", "prompting.pool")
+_REPLACEABLE = {"encoder.name", "prompting.model.name", "prompting.pool"}
 _NOTE = (
     "reproduced: mean ± sample sd (number of seeds), or one value. Interval: for one run, its "
     "bootstrap interval over rows or documents; for several seeds, Student's t. test: whether the "
@@ -62,123 +64,154 @@ def comparison_table(
             column.
         note: text below the table, before the legend of marks and corrections.
     """
-    written = defaultdict[str, int](int)
+    written = defaultdict[str, int](int)  # most decimals by column
+    published: float = 0  # the sum of all counts
+    reproduced: float = 0
+    has_marked_counts = False
+    marks: dict[str, None] = {}
+    doubts = []
     for row in rows:
-        written[row.names[-1]] = max(written[row.names[-1]], own_digits(row.published))
-    given = written if decimals is None else decimals
-    counts = [
-        (row.published, row.estimate)
-        for row in rows
-        if row.published and row.estimate and _is_count(row.estimate)
-    ]
-    published, found = sum(n for n, _ in counts), sum(each.value for _, each in counts)
-    same_size = published == found or not any(each.mark for _, each in counts)
-    cells = [
-        _cells(row, printed_digits(given, row.names[-1], row.published), same_size) for row in rows
-    ]
-    marks = dict.fromkeys(row.estimate.mark for row in rows if row.estimate and row.estimate.mark)
-    doubts = [f"{', '.join(row.names)}: {row.printed}" for row in rows if row.printed]
-    notes = [note, _NOTE, *(f"{DAGGER} {mark}." for mark in marks)]
+        column, estimate = row.names[-1], row.estimate
+        written[column] = max(written[column], own_digits(row.published))
+        if row.printed:
+            doubts.append(f"{', '.join(row.names)}: {row.printed}")
+        if estimate and estimate.mark:
+            marks[f"{DAGGER} {estimate.mark}."] = None
+        if estimate and row.published and _is_count(estimate):
+            published += row.published
+            reproduced += estimate.value
+            has_marked_counts = has_marked_counts or bool(estimate.mark)
+
+    same_size = published == reproduced or not has_marked_counts
+    cells = []
+    for row in rows:
+        decimals_of_row = written if decimals is None else decimals
+        digits = printed_digits(decimals_of_row, row.names[-1], row.published)
+        cells.append(_cells(row, digits, same_size))
+
+    notes = [note, _NOTE, *marks]
     if not same_size:
-        notes.append(f"Counts {DAGGER} have no Δ: {found:,} here, {published:,} in the paper.")
-    notes += [f"Corrected or in doubt: {'; '.join(doubts)}."] if doubts else []
+        notes.append(f"Counts {DAGGER} have no Δ: {reproduced:,} here, {published:,} in the paper.")
+    if doubts:
+        notes.append(f"Corrected or in doubt: {'; '.join(doubts)}.")
     return Table(title, (*columns, *COLUMNS), tuple(cells), " ".join(filter(None, notes)))
 
 
-def _is_count(found: Estimate) -> bool:
-    return isinstance(found.value, int) and found.low is found.sd is None
+def _is_count(estimate: Estimate) -> bool:
+    return isinstance(estimate.value, int) and estimate.low is None and estimate.sd is None
 
 
 def _cells(row: Compared, digits: int, same_size: bool) -> tuple[Cell, ...]:
     """Show one comparison; every cell that rests on substitute data is marked.
 
     Counts of substitute data get no Δ or test unless totals equal the paper's.
+
+    Args:
+        row: the comparison.
+        digits: decimals of the published number; heron's gets more.
+        same_size: whether the sums of all counts equal the paper's.
     """
-    published = None if row.published is None else f"{row.published:,.{digits}f}"
-    if row.estimate is None:
-        return (*row.names, published, None, None, None, None)
-    found = row.estimate
-    counted = f" ({found.n:,} {found.of})" if found.n else ""
-    if math.isnan(found.value):
-        return (*row.names, published, f"undefined{counted}", None, None, None)
-    is_whole = row.published is not None and not digits
-    more = 1 if is_whole else max(3, digits + 1)
-    value = found.value
-    shown = f"{value:,.0f}" if _is_count(found) else f"{value:,.{more}f}"
-    shown += "" if found.sd is None else f" ± {found.sd:.{more}f}"
-    shown += counted
-    between = "" if found.low is None else f"{found.low:,.{more}f} to {found.high:,.{more}f}"
-    change, said = "", ""
-    if row.published is not None and (same_size or not (found.mark and _is_count(found))):
-        change, said = (
-            f"{value - row.published:+,.{more}f}",
-            against_published(row.published, found, digits),
-        )
-    mark = f" {DAGGER}" if found.mark else ""
-    others = (f"{text}{mark}" if text else None for text in (shown, change, between, said))
-    return (*row.names, published, *others)
+    published, estimate = row.published, row.estimate
+    shown_published = None if published is None else f"{published:,.{digits}f}"
+    first_cells = (*row.names, shown_published)
+    if estimate is None:
+        return (*first_cells, None, None, None, None)
+    value = estimate.value
+    size = f" ({estimate.n:,} {estimate.of})" if estimate.n else ""
+    if math.isnan(value):
+        return (*first_cells, f"undefined{size}", None, None, None)
+
+    is_whole = published is not None and not digits
+    decimals = 1 if is_whole else max(3, digits + 1)
+    spec = f",.{decimals}f"
+    is_count = _is_count(estimate)
+    reproduced = format(value, ",.0f" if is_count else spec)
+    if estimate.sd is not None:
+        reproduced += f" ± {estimate.sd:.{decimals}f}"
+    reproduced += size
+
+    interval, change, test = "", "", ""
+    if estimate.low is not None and estimate.high is not None:
+        low = format(estimate.low, spec)
+        high = format(estimate.high, spec)
+        interval = f"{low} to {high}"
+    is_comparable = same_size or not (estimate.mark and is_count)
+    if published is not None and is_comparable:
+        change = format(value - published, f"+{spec}")
+        test = against_published(published, estimate, digits)
+
+    mark = f" {DAGGER}" if estimate.mark else ""
+    cells: list[Cell] = []
+    for text in (reproduced, change, interval, test):
+        cells.append(f"{text}{mark}" if text else None)
+    return (*first_cells, *cells)
 
 
-def against_published(published: float, found: Estimate, digits: int) -> str:
+def against_published(published: float, estimate: Estimate, digits: int) -> str:
     """Test a reproduced number against the published one.
 
     With several seeds, by a one-sample t-test; with another interval, by a normal approximation
     from its width; without an interval, by the printed digits.
+
+    Args:
+        published: taken as a constant.
+        estimate: the reproduced number, in the same unit.
+        digits: decimals of the published number.
     """
-    if found.low is None or found.high is None:
+    distance = abs(estimate.value - published)
+    low, high = estimate.low, estimate.high
+    if low is None or high is None:
         # Half a unit of the last digit, plus floating-point error.
-        equal = abs(found.value - published) <= 0.5 * 10**-digits * (1 + 1e-9)
-        return "equal to the printed digits" if equal else "differs"
-    inside = "inside" if found.low <= published <= found.high else "outside"
-    if found.sd is not None and found.n:
-        error = found.sd / math.sqrt(found.n)
-        p = 2 * stats.t.sf(abs(found.value - published) / error, found.n - 1) if error else None
+        is_equal = distance <= 0.5 * 10**-digits * (1 + 1e-9)
+        return "equal to the printed digits" if is_equal else "differs"
+
+    distribution: Any
+    if estimate.sd is not None and estimate.n:
+        error = estimate.sd / math.sqrt(estimate.n)
+        distribution = stats.t(estimate.n - 1)
     else:
-        error = (found.high - found.low) / (2 * stats.norm.isf(0.025))
-        p = 2 * stats.norm.sf(abs(found.value - published) / error) if error else None
-    if p is None:
+        error = (high - low) / (2 * stats.norm.isf(0.025))
+        distribution = stats.norm
+    inside = "inside" if low <= published <= high else "outside"
+    if not error:
         return inside
-    return f"{inside}, p < .001" if p < 0.001 else f"{inside}, p = {p:.3f}".replace("0.", ".")
+    p = 2 * distribution.sf(distance / error)
+    if p < 0.001:
+        return f"{inside}, p < .001"
+    return f"{inside}, p = {p:.3f}".replace("0.", ".")
 
 
-def note_of(table: Mapping[str, Any]) -> str:
+def note_of(table: PublishedPart) -> str:
     """Write a published table's note: its definition, the number of items, and remarks."""
-    n, said = table.get("n"), [table.get("definition", ""), table.get("note", "")]
+    n = table.get("n")
+    size = ""
     if isinstance(n, Mapping):
-        said.insert(1, f"Published n: {', '.join(f'{name} {n[name]:,}' for name in n)}.")
+        counts = ", ".join(f"{name} {count:,}" for name, count in n.items())
+        size = f"Published n: {counts}."
     elif n:
-        said.insert(1, f"Published n: {n:,}.")
+        size = f"Published n: {n:,}."
+    parts = [table.get("definition", ""), size, table.get("note", "")]
     if "best_run" in table:
-        said.append("Reproduced: the mean of all runs; heron report adds the best on validation.")
-    return " ".join(filter(None, said))
+        parts.append("Reproduced: the mean of all runs; heron report adds the best on validation.")
+    return " ".join(filter(None, parts))
 
 
 def compare_values(
-    table: Mapping[str, Any], values: Mapping[Names, Estimate]
+    table: PublishedPart, values: Mapping[Names, Estimate]
 ) -> tuple[list[Compared], int]:
     """Compare a function's values with a table's numbers, by the names of row and column.
 
     Returns:
         The comparisons, and the number of names of a row.
     """
-    left = dict(values)
-    rows = [
-        Compared(names, published_value(cell), left.pop(names, None), _doubt(cell))
-        for names, cell in published_cells(table)
-    ]
-    rows += [Compared(names, None, estimate) for names, estimate in left.items()]
-    return rows, max((len(row.names) for row in rows), default=2) - 1
-
-
-def published_cells(table: Mapping[str, Any]) -> Iterator[tuple[Names, Any]]:
-    """Yield the cells of a published table with the names of row and column."""
-    columns = table.get("scores") or table.get("columns") or table.get("classes") or ()
-    for names, cells in flat_rows(table.get("rows") or table.get("groups") or {}):
-        for column, cell in zip(
-            columns, cells if isinstance(cells, list) else [cells], strict=True
-        ):
-            if cell is not None:
-                yield (*names, str(column)), cell
+    unpublished = dict(values)
+    rows = []
+    for names, cell in published_cells(table):
+        estimate = unpublished.pop(names, None)
+        rows.append(Compared(names, published_value(cell), estimate, _doubt(cell)))
+    rows += [Compared(names, None, estimate) for names, estimate in unpublished.items()]
+    longest = max((len(row.names) for row in rows), default=2)
+    return rows, longest - 1
 
 
 def _doubt(cell: Any) -> str:
@@ -191,8 +224,8 @@ def _doubt(cell: Any) -> str:
 
 
 def compare_runs(
-    published: Mapping[str, Any],
-    table: Mapping[str, Any],
+    published: PublishedPart,
+    table: PublishedPart,
     runs: Sequence[RunRecord],
 ) -> tuple[list[Compared], list[str]]:
     """Compare the scores of finished runs with a table's, matched as in `heron report`.
@@ -200,70 +233,95 @@ def compare_runs(
     A run with an encoder, model or data set that the paper does not have is shown beside all rows
     that agree in the other names, and marked; so are other deviations.
 
+    Args:
+        published: the paper's `published.yaml`.
+        table: one of its tables.
+        runs: those to compare; unfinished ones are left out.
+
     Returns:
         The comparisons, and the names of their columns.
     """
     paper = ScoreTable(published, table)
-    keys = dict.fromkeys(paper.printed)
-    found: dict[Names, list[tuple[System, str]]] = {}
-    for group in paper.chosen(group_runs([run for run in runs if run.done])):
+    # By row: the groups that are shown beside it, each with its mark.
+    marked_groups: dict[Names, list[tuple[System, str]]] = {key: [] for key in paper.printed}
+    finished = [run for run in runs if run.done]
+    for group in paper.chosen(group_runs(finished)):
         deviations = paper.deviations(group)
-        for key in paper.keys_of(group):
-            matches = [
-                (other, mark)
-                for other in paper.printed
-                if (mark := _substitutes(key, other, paper)) is not None
-            ]
-            for other, mark in matches or [(key, "")]:
-                keys.setdefault(other)
-                marks = "; ".join(filter(None, (mark, deviations)))
-                found.setdefault(other, []).append((group, marks))
+        for own_key in paper.keys_of(group):
+            matches = {}
+            for key in paper.printed:
+                substitute = _substitutes(own_key, key, paper)
+                if substitute is not None:
+                    matches[key] = substitute
+            if not matches:
+                matches[own_key] = ""
+            for key, substitute in matches.items():
+                mark = "; ".join(filter(None, (substitute, deviations)))
+                marked_groups.setdefault(key, []).append((group, mark))
+
     rows = []
-    for key in keys:
+    for key, groups in marked_groups.items():
         for column, metric, cell in paper.cells(key):
             value = published_value(cell)
-            estimates = [_estimate(g, paper, metric, mark) for g, mark in found.get(key, [])]
+            estimates = [_estimate(group, paper, metric, mark) for group, mark in groups]
             for estimate in estimates or [None]:
                 if value is not None or estimate is not None:
-                    rows.append(Compared((*key, column), value, estimate, _doubt(cell)))
+                    names = (*key, column)
+                    rows.append(Compared(names, value, estimate, _doubt(cell)))
     return rows, [*paper.headings, "score"]
 
 
-def _substitutes(key: Names, other: Names, paper: ScoreTable) -> str | None:
-    """Describe a run's other encoder, model or data set than a row's; None: not comparable.
+def _substitutes(own_key: Names, key: Names, paper: ScoreTable) -> str | None:
+    """Describe a run's other encoder, model or data set than a row's.
 
-    `key` and `other` are the names of the run and of the row; equal names give an empty text.
+    Args:
+        own_key: names of the run's row.
+        key: names of a row of the paper.
+        paper: its table.
+
+    Returns:
+        The substitutes, empty for equal names; None if the run is not comparable with the row.
     """
     marks = []
-    for position, (mine, theirs) in enumerate(zip(key, other, strict=True)):
-        if mine == theirs:
+    for position, (own_name, name) in enumerate(zip(own_key, key, strict=True)):
+        if own_name == name:
             continue
-        known = {names[position] for names in paper.printed}
-        place = paper.row_names[position] if position < len(paper.row_names) else None
-        replaced = place and any(part in _REPLACEABLE for part in place.setting.split(","))
-        if place and theirs not in place.names.values():
+        if position >= len(paper.row_names):
+            return None  # another class
+        row_name = paper.row_names[position]
+        if name not in row_name.names.values():
             return None  # a row of human scores or references
-        if mine in known or not replaced:
+        printed_names = {names[position] for names in paper.printed}
+        is_replaceable = not _REPLACEABLE.isdisjoint(row_name.setting.split(","))
+        if own_name in printed_names or not is_replaceable:
             return None
-        marks.append(f"{mine} in place of the paper's {place.column}" if place else "")
+        marks.append(f"{own_name} in place of the paper's {row_name.column}")
     return "; ".join(marks)
 
 
 def _estimate(group: System, paper: ScoreTable, metric: str, mark: str) -> Estimate | None:
-    """Summarize the seeds of a group; a single seed has its run's stored interval."""
+    """Summarize the seeds of a group; a single seed has its run's stored interval.
+
+    Returns None if no finished run has the score.
+    """
     split = paper.split_of(group)
-    if str(group.runs[0].setting("data.name")) not in paper.data:
+    data = str(group.runs[0].setting("data.name"))
+    if data not in paper.data:
         split = split.rpartition(".")[2]  # the run's own test split
-    values = group.values(split, metric)
-    if not values:
-        return None
-    run = next(run for run in group.runs if run.done and metric in run.scores.get(split, {}))
     summary = group.summary(split, metric)
-    assert summary is not None
-    if summary.sd is None:
-        low, high = (run.scores[split].get(f"{metric}_{end}") for end in ("low", "high"))
-        low, high = (low, high) if high is not None else (None, None)
-        return Estimate(summary.mean, low, high, 1, "seed", mark=mark)
-    half = stats.t.ppf(0.975, summary.n - 1) * summary.sd / math.sqrt(summary.n)
-    low, high = summary.mean - half, summary.mean + half
-    return Estimate(summary.mean, low, high, summary.n, "seeds", summary.sd, mark)
+    if summary is None:
+        return None
+
+    mean, sd, n = summary
+    if sd is not None:
+        # Student's t interval of the mean.
+        error = sd / math.sqrt(n)
+        half = stats.t.ppf(0.975, n - 1) * error
+        return Estimate(mean, mean - half, mean + half, n, "seeds", sd, mark)
+
+    for run in group.done:
+        low = run.score(split, f"{metric}_low")
+        high = run.score(split, f"{metric}_high")
+        if low is not None and high is not None:
+            return Estimate(mean, low, high, n, "seed", mark=mark)
+    return Estimate(mean, n=n, of="seed", mark=mark)

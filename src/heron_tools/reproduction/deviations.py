@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from heron.base.errors import DataError
 from heron.config.describe import group_options
 from heron.data.config import SPLITS
+from heron.data.manifests import read_manifest
 from heron.reports.run import caveat_of
 from heron.results.collect import RunRecord
 from heron.results.systems import is_seed
@@ -34,34 +38,62 @@ def deviations(run: RunRecord, data: Collection[str], shown: Collection[str]) ->
     """
     if caveat := caveat_of(run):
         yield caveat
+
     name = str(run.setting("data.name"))
     if name not in data:
-        yield f"data set {name}{' (generated)' if run.synthetic else ''}"
+        generated = " (generated)" if run.synthetic else ""
+        yield f"data set {name}{generated}"
     elif not is_verified(run):
         yield f"data set {name}, not verified"
+
     settings = _compose(run.setting("experiment"))
-    for key, what in _MODELS.items():
-        own, papers = _last_part(run.setting(key)), _last_part(OmegaConf.select(settings, key))
-        is_read = what == "model" or run.setting("baseline.name", "none") == "none"
-        if is_read and key not in shown and own not in ("", papers):
-            yield f"{what} {own}"
+    for key, kind in _MODELS.items():
+        own_model = _last_part(run.setting(key))
+        papers_model = _last_part(OmegaConf.select(settings, key))
+        is_read = kind == "model" or run.setting("baseline.name", "none") == "none"
+        if is_read and key not in shown and own_model not in ("", papers_model):
+            yield f"{kind} {own_model}"
+
     grid = OmegaConf.select(settings, "hydra.sweeper.params") or {}
-    paper_sets = {*_COMPARED, *shown, *grid}
+    paper_keys = {*_COMPARED, *shown, *grid}
     changed = [
         f"{key}={value}"
         for key, value in run.overrides().items()
-        if key not in paper_sets and not is_seed(key) and not is_neutral(key)
+        if key not in paper_keys and not is_seed(key) and not is_neutral(key)
     ]
     if changed:
         yield ", ".join(changed)
 
 
 def is_verified(run: RunRecord) -> bool:
-    """Tell whether the files of the run's splits were compared with known hashes."""
+    """Tell whether the files of the run's splits were compared with known hashes.
+
+    A file's hash is in the data set's YAML, or, of a built file, in the manifest beside it. The
+    manifest counts if the run has read the file that it describes.
+    """
+    if not run.setting("data.verify", True):
+        return False
     files = run.setting("data.files", {})
-    used = [files[split] for split in SPLITS if files.get(split)]
-    pinned = all(file.get("sha256") or file.get("git_blob") for file in used)
-    return pinned and run.setting("data.verify", True)
+    for split in SPLITS:
+        file = files.get(split)
+        if not file or file.get("sha256") or file.get("git_blob"):
+            continue
+        hash_of_run = run.status.get("sources", {}).get(split)
+        if hash_of_run is None or hash_of_run not in _built_hashes(run, file["path"]):
+            return False
+    return True
+
+
+def _built_hashes(run: RunRecord, name: str) -> list[str]:
+    """List the hashes in the manifests of a file, wherever the run may have read it."""
+    data_dir = Path(run.setting("paths.data", ""))
+    downloads = Path(run.setting("paths.cache", ""), "downloads")
+    hashes = []
+    for path in (Path(name).expanduser(), data_dir / name, downloads / name):
+        with suppress(DataError):  # a damaged manifest verifies nothing
+            if manifest := read_manifest(path):
+                hashes.append(manifest.sha256)
+    return hashes
 
 
 @cache
@@ -75,4 +107,4 @@ def _compose(experiment: str | None) -> DictConfig:
 
 def _last_part(name: Any) -> str:
     """Name a model without its owner or folder; empty for none."""
-    return str(name or "").rstrip("/").rpartition("/")[2]
+    return Path(str(name or "")).name

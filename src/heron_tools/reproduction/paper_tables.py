@@ -17,10 +17,18 @@ from heron.base.files import read_yaml
 from heron.metrics.names import COPIED_NOTE, is_minimised, signed
 from heron.results.best import best_of, tie_note
 from heron.results.collect import RunRecord, headline_metrics
-from heron.results.systems import System, copied_scores, group_runs, split_systems
+from heron.results.systems import (
+    System,
+    copied_scores,
+    group_runs,
+    settings_line,
+    split_systems,
+)
 from heron_tools.reproduction.deviations import DAGGER, deviations
 from heron_tools.reproduction.published import (
     DECIMALS,
+    Names,
+    PublishedPart,
     find_published,
     flat_rows,
     printed_digits,
@@ -43,21 +51,26 @@ class RowName(NamedTuple):
     def of(self, group: System) -> str:
         """Name a group's value: the paper's name, or else the last part of an id or path."""
         run = group.runs[0]
-        *before, last_key = self.setting.split(",")
-        known = (value for key in before if (value := run.setting(key)) is not None)
+        *first_keys, last_key = self.setting.split(",")
         value = fine_tuned_on(run) if last_key == _STAGES else run.setting(last_key, "–")
-        value = next(known, value)
-        last = str(value).rstrip("/").rpartition("/")[2]
-        return self.names.get(str(value)) or self.names.get(last) or last
+        for key in first_keys:
+            if run.setting(key) is not None:
+                value = run.setting(key)
+                break
+
+        last_part = Path(str(value)).name
+        return self.names.get(str(value), self.names.get(last_part, last_part))
 
     @property
     def keys(self) -> set[str]:
         """The override keys that this column shows, such as `encoder` and `encoder.name`."""
         if self.setting == _STAGES:
             return {"stages", "data", "data.name", "encoder.freeze"}
-        keys = self.setting.split(",")
-        # `model` and `prompt` are groups within `prompting`.
-        return {*keys, *(k.partition(".")[0] for k in keys), *(k.split(".")[-2:][0] for k in keys)}
+        keys: set[str] = set()
+        for key in self.setting.split(","):
+            groups = key.split(".")[:-1]  # `model` is a group within `prompting`
+            keys.update([key, *groups])
+        return keys
 
 
 def fine_tuned_on(run: RunRecord) -> str:
@@ -66,14 +79,22 @@ def fine_tuned_on(run: RunRecord) -> str:
     Returns `none` if every stage froze the encoder (a probe).
     """
     frozen = run.setting("encoder.freeze")
-    names = [stage["data"] for stage in _stages(run) if (stage.get("freeze") or frozen) != "all"]
+    names = []
+    for stage in _stages(run):
+        frozen_in_stage = stage.get("freeze") or frozen
+        if frozen_in_stage != "all":
+            names.append(stage["data"])
     return "+".join(names) or "none"
 
 
 def _stages(run: RunRecord) -> list[Mapping[str, Any]]:
     """List the run's stages as mappings; a run without stages has one, on its own data."""
-    stages = run.setting("stages") or [str(run.setting("data.name"))]
-    return [stage if isinstance(stage, Mapping) else {"data": str(stage)} for stage in stages]
+    stages = []
+    for stage in run.setting("stages") or [run.setting("data.name")]:
+        if not isinstance(stage, Mapping):
+            stage = {"data": str(stage)}
+        stages.append(stage)
+    return stages
 
 
 class PaperView(NamedTuple):
@@ -95,18 +116,23 @@ def report_view(
         runs: of the sweep.
         path: file of published numbers; default: the paper's.
     """
-    found = path or find_published(report)
-    if found is None:
+    path = path or find_published(report)
+    if path is None:
         return None
-    view = paper_view(report, runs, found)
+    view = paper_view(report, runs, path)
     return view.tables, fraction_figure(view) if view.curves else None
 
 
 def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
-    """Build the view that `report` (`<paper>/<view>`) names from the finished runs.
+    """Build the view that `report` names from the finished runs.
 
     Runs on other data than the paper's (such as generated text) are left out, with a note; tables
     of chosen cells include them.
+
+    Args:
+        report: `<paper>/<view>`.
+        runs: finished or not.
+        path: of the paper's `published.yaml`.
 
     Raises:
         ConfigError: the file of published numbers is not readable, or has no such view.
@@ -119,20 +145,26 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
             f"report={report}: {path.name} has no view '{view}'.{nearest(view, views)}"
         )
     row_names = row_names_of(published)
-    figures = published.get("figures", {})
-    is_figure = view in figures
-    names = [] if is_figure else views[view]
-    tables = {name: ScoreTable(published, published["tables"][name]) for name in names}
-    data = {name for table in tables.values() for name in table.data} | {*published["data"]}
+    figure = published.get("figures", {}).get(view)
+    tables = {}
+    if figure is None:
+        tables = {name: ScoreTable(published, published["tables"][name]) for name in views[view]}
+    data = set(published["data"])
+    for table in tables.values():
+        data.update(table.data)
+
     # If experiments name rows, runs without one (curricula's first runs) get none.
-    by_experiment = any(place.setting == "experiment" for place in row_names)
+    by_experiment = any(row_name.setting == "experiment" for row_name in row_names)
     named = [run for run in runs if run.setting("experiment") or not by_experiment]
-    ours = [run for run in named if run.setting("data.name") in data and not run.synthetic]
-    left_out = len(named) - len(ours)
-    note = f"{left_out} run{'s' * (left_out > 1)} on other data left out." if left_out else ""
-    groups = group_runs(ours)
-    if is_figure:
-        return _figure_view(view, figures[view], groups, row_names, note, published["data"])
+    compared = [run for run in named if run.setting("data.name") in data and not run.synthetic]
+    groups = group_runs(compared)
+    note = ""
+    if left_out := len(named) - len(compared):
+        plural = "s" if left_out > 1 else ""
+        note = f"{left_out} run{plural} on other data left out."
+
+    if figure is not None:
+        return _figure_view(view, figure, groups, row_names, note, published["data"])
     shown = {name: _score_table(table, groups, note) for name, table in tables.items()}
     for name, table in tables.items():
         # Runs on other data are included: the paper's rule applies to them, too.
@@ -141,10 +173,11 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
     return PaperView(shown)
 
 
-def row_names_of(part: Mapping[str, Any]) -> list[RowName]:
+def row_names_of(part: PublishedPart) -> list[RowName]:
     """Read the columns that name rows, of a paper or of a table with its own."""
     return [
-        RowName(p["column"], p["setting"], p.get("names", {})) for p in part.get("row_names", ())
+        RowName(entry["column"], entry["setting"], entry.get("names", {}))
+        for entry in part.get("row_names", ())
     ]
 
 
@@ -154,19 +187,25 @@ class ScoreTable:
     A table with `classes` has a row for each class, whose name ends the row's key.
     """
 
-    def __init__(self, published: Mapping[str, Any], table: Mapping[str, Any]) -> None:
-        """Read one of the tables of a paper's published numbers."""
+    def __init__(self, published: PublishedPart, table: PublishedPart) -> None:
+        """Read one table.
+
+        Args:
+            published: the paper's `published.yaml`.
+            table: one of its tables with scores.
+        """
         self.content = table
         self.row_names = row_names_of(table) or row_names_of(published)
         self.classes: Sequence[str] = table.get("classes", ())
         self.data: Sequence[str] = table.get("data") or published["data"]
         self.rule = Rule.read(table)
-        self.printed: dict[tuple[str, ...], Sequence[Any]] = dict(flat_rows(table["rows"]))
+        self.printed: dict[Names, Sequence[Any]] = dict(flat_rows(table["rows"]))
 
     @property
     def headings(self) -> list[str]:
         """Headings of the columns that name a row."""
-        return [place.column for place in self.row_names] + ["class"] * bool(self.classes)
+        columns = [row_name.column for row_name in self.row_names]
+        return [*columns, "class"] if self.classes else columns
 
     def chosen(self, groups: Sequence[System]) -> Sequence[System]:
         """Choose a grid's cells by the paper's rule; all groups without a rule."""
@@ -174,117 +213,173 @@ class ScoreTable:
             return groups
         return [choice.group for choice in choose(groups, self.rule) if choice.group]
 
-    def keys_of(self, group: System) -> list[tuple[str, ...]]:
-        """Name a group's rows; the paper may lack them."""
-        own = tuple(place.of(group) for place in self.row_names)
-        return [(*own, name) for name in self.classes] or [own]
+    def keys_of(self, group: System) -> list[Names]:
+        """Name a group's rows, one for each class; the paper may lack them."""
+        key = tuple(row_name.of(group) for row_name in self.row_names)
+        if not self.classes:
+            return [key]
+        return [(*key, name) for name in self.classes]
 
     def deviations(self, group: System) -> str:
         """Describe how a group's runs deviate from the paper; empty if they are comparable."""
-        shown = {key for place in self.row_names for key in place.keys}
+        shown: set[str] = set()
+        for row_name in self.row_names:
+            shown.update(row_name.keys)
         return "; ".join(deviations(group.runs[0], self.data, shown))
 
-    def cells(self, key: tuple[str, ...]) -> Iterator[tuple[str, str, Any]]:
+    def cells(self, key: Names) -> Iterator[tuple[str, str, Any]]:
         """Yield a row's columns, metrics and printed numbers; None: not printed."""
         scores = self.content["scores"]
         printed = self.printed.get(key, [None] * len(scores))
         for (column, metric), cell in zip(scores.items(), printed, strict=True):
-            yield column, f"{metric}/{key[-1]}" if self.classes else metric, cell
+            if self.classes:
+                metric = f"{metric}/{key[-1]}"
+            yield column, metric, cell
 
     def split_of(self, group: System) -> str:
         """Name the split: the run's own, or `<data set>.<split>` of the first of `test_sets`.
 
         The others are versions of it, which runs on them are tested on.
         """
-        name, test_sets = self.content.get("split", "test"), self.content.get("test_sets", [])
-        last = _stages(group.runs[0])[-1]["data"]
-        return name if not test_sets or last in test_sets else f"{test_sets[0]}.{name}"
+        split = str(self.content.get("split", "test"))
+        test_sets = self.content.get("test_sets", [])
+        last_data = _stages(group.runs[0])[-1]["data"]
+        if not test_sets or last_data in test_sets:
+            return split
+        return f"{test_sets[0]}.{split}"
 
 
 def _score_table(table: ScoreTable, groups: Sequence[System], note: str) -> Table:
-    """Lay out published scores beside heron's; settings that the table lacks get extra rows."""
-    if table.rule:
-        note = f"Cells of the grid are chosen by {table.rule.metric} on validation. {note}".strip()
+    """Lay out published scores beside heron's; settings that the table lacks get extra rows.
+
+    Args:
+        table: of the paper.
+        groups: of runs; of a grid, the paper's rule chooses among them.
+        note: the end of the caption.
+    """
     groups = table.chosen(groups)
-    found: dict[tuple[str, ...], list[System]] = {key: [] for key in table.printed}
+    groups_of_row: dict[Names, list[System]] = {key: [] for key in table.printed}
+    marks: dict[str, None] = {}
     for group in groups:
+        marks[table.deviations(group)] = None
         for key in table.keys_of(group):
-            found.setdefault(key, []).append(group)
+            groups_of_row.setdefault(key, []).append(group)
+
     rows = []
-    for key, own in found.items():
-        beside: list[System | None] = [*own] or [None]
-        rows += [_score_row(table, key, group) for group in beside]
-    copied = {
-        f"{name} {value:.3f}": None
-        for key, own in found.items()
-        for group in own
-        for _, metric, _ in table.cells(key)
-        for name, value in copied_scores(group.runs, table.split_of(group), metric).items()
-    }
-    ours = ("heron", "best run") if table.content.get("best_run") else ("heron",)
-    columns = [
-        column for title in table.content["scores"] for column in (f"{title}, paper", *ours, "Δ")
-    ]
-    reached = f"Extractive baselines on the same articles: {', '.join(copied)}. {COPIED_NOTE}"
-    marks = dict.fromkeys(filter(None, map(table.deviations, groups)))
-    marked = [f"{DAGGER} {mark}." for mark in marks]
-    caption = _caption(table, " ".join([*[reached] * bool(copied), *marked, note]).strip())
-    return Table(table.content["title"], (*table.headings, *columns), tuple(rows), caption)
+    baselines: dict[str, None] = {}  # extractive ones with their scores, each once
+    for key, row_groups in groups_of_row.items():
+        if not row_groups:
+            rows.append(_score_row(table, key, None))
+        for group in row_groups:
+            rows.append(_score_row(table, key, group))
+            split = table.split_of(group)
+            for _, metric, _ in table.cells(key):
+                scores = copied_scores(group.runs, split, metric)
+                for name, score in scores.items():
+                    baselines[f"{name} {score:.3f}"] = None
+
+    columns = [*table.headings]
+    for title in table.content["scores"]:
+        columns += [f"{title}, paper", "heron"]
+        if table.content.get("best_run"):
+            columns.append("best run")
+        columns.append("Δ")
+
+    notes = []
+    if baselines:
+        listed = ", ".join(baselines)
+        notes.append(f"Extractive baselines on the same articles: {listed}. {COPIED_NOTE}")
+    notes += [f"{DAGGER} {mark}." for mark in marks if mark]
+    if table.rule:
+        notes.append(f"Cells of the grid are chosen by {table.rule.metric} on validation.")
+    notes.append(note)
+    caption = _caption(table, notes)
+    return Table(table.content["title"], tuple(columns), tuple(rows), caption)
 
 
-def _score_row(table: ScoreTable, key: tuple[str, ...], group: System | None) -> tuple[Cell, ...]:
-    """Show a row of the paper beside a group's scores; either may be missing."""
-    best, decimals = table.content.get("best_run"), table.content.get("decimals", DECIMALS)
-    split = table.split_of(group) if group else ""
-    chosen = group.best_run(best) if group and best and group.values("validation", best) else None
-    deviates = bool(group and table.deviations(group))
+def _score_row(table: ScoreTable, key: Names, group: System | None) -> tuple[Cell, ...]:
+    """Show a row of the paper beside a group's scores; either may be missing.
+
+    Args:
+        table: of the paper.
+        key: the row's names; the paper may lack the row.
+        group: the runs of the row, or None.
+    """
+    best_metric = table.content.get("best_run")
+    decimals = table.content.get("decimals", DECIMALS)
+    split, other_settings, deviates, best_run = "", "", False, None
+    if group:
+        split = table.split_of(group)
+        other_settings = _other_settings(group, table.row_names)
+        deviates = bool(table.deviations(group))
+        if best_metric and group.values("validation", best_metric):
+            best_run = group.best_run(best_metric)
+
     cells: list[Cell] = []
-    for title, metric, cell in table.cells(key):
-        mean = group.summary(split, metric) if group else None
-        value = published_value(cell)
-        paper: Cell = None
+    for title, metric, printed in table.cells(key):
+        ours = group.summary(split, metric) if group else None
+        published = published_value(printed)
+        if published is None:
+            cells.append(None)
+        else:
+            digits = printed_digits(decimals, title, published)
+            cells.append(Formatted(published, f".{digits}f"))
+        cells.append(ours)
+        if best_metric:
+            cells.append(best_run.score(split, metric) if best_run else None)
+
         change: Cell = None
-        if value is not None:
-            paper = Formatted(value, f".{printed_digits(decimals, title, value)}f")
-            change = Formatted(mean.mean - value, "+.3f") if mean else None
-            if change and deviates:
+        if ours and published is not None:
+            change = Formatted(ours.mean - published, "+.3f")
+            if deviates:
                 change = f"{show(change)} {DAGGER}"
-        single = [chosen.scores.get(split, {}).get(metric) if chosen else None] if best else []
-        cells += [paper, mean, *single, change]
-    others = _other_settings(group, table.row_names) if group else ""
-    return (" ".join(filter(None, (key[0], others))), *key[1:], *cells)
+        cells.append(change)
+
+    name = f"{key[0]} {other_settings}".strip()
+    return (name, *key[1:], *cells)
 
 
-def _caption(table: ScoreTable, note: str) -> str:
-    """Explain the columns, and list published numbers that are corrected or in doubt."""
+def _caption(table: ScoreTable, notes: Sequence[str]) -> str:
+    """Explain the columns, and list published numbers that are corrected or in doubt.
+
+    Args:
+        table: of the paper.
+        notes: the end of the caption; empty ones are left out.
+    """
+    corrected, doubtful = [], []
+    for key in table.printed:
+        for title, _, cell in table.cells(key):
+            if not isinstance(cell, Mapping):
+                continue
+            name = " ".join([*key, title])
+            if "corrected" in cell:
+                corrected.append(f"{name} {cell['corrected']} (printed {cell['printed']})")
+            else:
+                doubtful.append(name)
+
     parts = ["heron: mean ± sample sd (number of runs); Δ: heron - paper."]
-    if best := table.content.get("best_run"):
-        parts.append(f"best run: the score of the run with the best {best} on validation.")
-    marked = [
-        (f"{' '.join(key)} {title}", cell)
-        for key in table.printed
-        for title, _, cell in table.cells(key)
-        if isinstance(cell, Mapping)
-    ]
-    changed = [(name, score) for name, score in marked if "corrected" in score]
-    doubtful = [name for name, score in marked if "corrected" not in score]
-    if changed:
-        listed = (f"{name} {s['corrected']} (printed {s['printed']})" for name, s in changed)
-        parts.append(f"Corrected: {'; '.join(listed)}.")
+    if best_metric := table.content.get("best_run"):
+        parts.append(f"best run: the score of the run with the best {best_metric} on validation.")
+    if corrected:
+        parts.append(f"Corrected: {'; '.join(corrected)}.")
     if doubtful:
         parts.append(f"In conflict with the paper's other numbers: {'; '.join(doubtful)}.")
-    return " ".join([*parts, *filter(None, (table.content.get("note"), note))])
+    parts += [table.content.get("note", ""), *notes]
+    return " ".join(filter(None, parts))
 
 
-def _other_settings(group: System, row_names: Sequence[RowName], but: Sequence[str] = ()) -> str:
-    placed = {*_NEVER_NAMED, *but}.union(*(place.keys for place in row_names))
-    others = {key: value for key, value in group.settings.items() if key not in placed}
-    return ", ".join(f"{key}={value}" for key, value in others.items())
+def _other_settings(group: System, row_names: Sequence[RowName], but: str = "") -> str:
+    """List a group's settings that neither its row's name nor the key `but` shows."""
+    settings = dict(group.settings)
+    shown = {*_NEVER_NAMED, but}.union(*(row_name.keys for row_name in row_names))
+    for key in shown:
+        settings.pop(key, None)
+    return settings_line(settings)
 
 
 def _figure_view(
     name: str,
-    view: Mapping[str, Any],
+    view: PublishedPart,
     groups: Sequence[System],
     row_names: Sequence[RowName],
     note: str,
@@ -292,35 +387,63 @@ def _figure_view(
 ) -> PaperView:
     """Build a figure's table and curves: each metric by share of the training data.
 
-    Each combination of the other settings has a curve of its own. `data` are the paper's sets.
+    Each combination of the other settings has a curve of its own.
+
+    Args:
+        name: of the figure.
+        view: its part of `published.yaml`.
+        groups: of runs on the paper's data.
+        row_names: columns whose values name the curves.
+        note: the end of the table's note.
+        data: the paper's data sets.
     """
-    runs = [group.runs[0] for group in groups if group.done]
-    marks = "; ".join(dict.fromkeys(mark for run in runs for mark in deviations(run, data, ())))
-    mark = f" {DAGGER}" if marks else ""
-    share = view["share"]
-    others = [place for place in row_names if share not in place.keys]
-    differing = [place for place in others if len({place.of(group) for group in groups}) > 1]
+    share_key = view["share"]
+    differing = []  # columns that tell curves apart
+    for row_name in row_names:
+        names = {row_name.of(group) for group in groups}
+        if len(names) > 1 and share_key not in row_name.keys:
+            differing.append(row_name)
+
     curves: dict[str, dict[float, Summary]] = {}
+    all_deviations: dict[str, None] = {}
     for group in groups:
-        fraction = float(group.runs[0].setting(share, 1.0))
+        run = group.runs[0]
+        if group.done:
+            all_deviations.update(dict.fromkeys(deviations(run, data, ())))
+        share = float(run.setting(share_key, 1.0))
+        parts = [f"{row_name.column}={row_name.of(group)}" for row_name in differing]
+        parts.append(_other_settings(group, row_names, but=share_key))
+        settings = ", ".join(filter(None, parts))
         for metric in view["metrics"]:
-            if summary := group.summary("test", metric):
-                named = [f"{place.column}={place.of(group)}" for place in differing]
-                named += filter(None, [_other_settings(group, row_names, but=(share,))])
-                label = f"{metric} {', '.join(named)}".strip()
-                curves.setdefault(label, {})[fraction] = summary
-    curves = {label: dict(sorted(points.items())) for label, points in curves.items()}
-    note = f"{view['note']} {note}".strip() + (f" {DAGGER} {marks}." if marks else "")
-    published_sd = {float(key): value for key, value in view["published_sd"].items()}
+            summary = group.summary("test", metric)
+            if summary:
+                label = f"{metric} {settings}".strip()
+                curves.setdefault(label, {})[share] = summary
+    for label, points in curves.items():
+        curves[label] = dict(sorted(points.items()))
+
+    published_sd = {float(share): sd for share, sd in view["published_sd"].items()}
+    shares = set(published_sd).union(*curves.values())
+    marks = "; ".join(all_deviations)
     rows: list[tuple[Cell, ...]] = []
-    for at in sorted({*published_sd, *(at for points in curves.values() for at in points)}):
-        sd = Formatted(published_sd[at], ".2f") if at in published_sd else None
-        found = [points.get(at) for points in curves.values()]
-        shown = [f"{show(each)}{mark}" if each and mark else each for each in found]
-        rows.append((f"{at:.0%}", sd, *shown))
+    for share in sorted(shares):
+        row: list[Cell] = [f"{share:.0%}", None]
+        if share in published_sd:
+            row[1] = Formatted(published_sd[share], ".2f")
+        for points in curves.values():
+            cell: Cell = points.get(share)
+            if cell and marks:
+                cell = f"{show(cell)} {DAGGER}"
+            row.append(cell)
+        rows.append(tuple(row))
+
+    note = f"{view['note']} {note}".strip()
+    title = view["title"]
+    if marks:
+        note += f" {DAGGER} {marks}."
+        title += f" ({DAGGER} {marks})"
     columns = ("share of train", "paper's sd", *curves)
     table = Table(view["title"], columns, tuple(rows), note)
-    title = f"{view['title']} ({DAGGER} {marks})" if marks else view["title"]
     return PaperView({name: table}, curves, title)
 
 
@@ -331,10 +454,12 @@ class Rule(NamedTuple):
     among: tuple[str, ...]  # keys of the grid; only runs that agree in all others are compared
 
     @classmethod
-    def read(cls, published: Mapping[str, Any]) -> Rule | None:
+    def read(cls, table: PublishedPart) -> Rule | None:
         """Read `choose: {by: f1, among: [optim.lr]}` of a paper's table; None without it."""
-        found = published.get("choose")
-        return cls(str(found["by"]), tuple(found["among"])) if found else None
+        entry = table.get("choose")
+        if entry is None:
+            return None
+        return cls(str(entry["by"]), tuple(entry["among"]))
 
 
 class Choice(NamedTuple):
@@ -351,51 +476,77 @@ def choose(groups: Sequence[System], rule: Rule) -> list[Choice]:
     """Choose one cell for each combination of settings outside the grid; of a tie, the simplest.
 
     Cells without a score on validation are never chosen, unless there is only one cell.
+
+    Args:
+        groups: the cells of the grid, each with the runs of all its seeds.
+        rule: how the paper chose.
     """
     choices = []
     for rest, cells in split_systems(groups, lambda key: key not in rule.among):
-        summaries = [cell.summary("validation", rule.metric) for cell in cells]
-        means = [None if each is None else signed(rule.metric, each.mean) for each in summaries]
-        best = [cells[place] for place in best_of(means, [cell.complexity for cell in cells])]
-        best = cells if len(cells) == 1 else best
-        scored = len(cells) - means.count(None)
-        choices.append(Choice(best[0] if best else None, rest, len(cells), scored, best[1:]))
+        ranks = []
+        for cell in cells:
+            summary = cell.summary("validation", rule.metric)
+            ranks.append(None if summary is None else signed(rule.metric, summary.mean))
+
+        best = cells
+        if len(cells) > 1:
+            order = best_of(ranks, [cell.complexity for cell in cells])
+            best = [cells[index] for index in order]
+        chosen = best[0] if best else None
+        scored = len(cells) - ranks.count(None)
+        choices.append(Choice(chosen, rest, len(cells), scored, best[1:]))
     return choices
 
 
 def chosen_table(runs: Sequence[RunRecord], rule: Rule) -> Table | None:
     """Show the chosen cells: settings, score on validation, scores on test.
 
-    A choice without scores yet has a row, too. None if there is nothing to choose from.
+    A choice without scores yet has a row, too.
+
+    Args:
+        runs: of the grid, finished or not.
+        rule: how the paper chose.
+
+    Returns:
+        The table; None if there is nothing to choose from.
     """
     groups = group_runs(runs)
     choices = choose(groups, rule)
     if not any(choice.cells > 1 for choice in choices):
         return None
+
     keys = tuple(groups[0].settings)
     metrics = headline_metrics(runs)
-    rows: list[tuple[Cell, ...]] = []
-    for choice in choices:
-        group = choice.group or System(choice.rest, ())
-        settings = (group.settings.get(key) for key in keys)
-        cells = f"{choice.scored} of {choice.cells} finished"
-        tested = (group.summary("test", metric) for metric in metrics)
-        rows.append((*settings, cells, group.summary("validation", rule.metric), *tested))
-    columns = (*keys, "cells", f"validation {rule.metric}", *(f"test {m}" for m in metrics))
-    end = "lowest" if is_minimised(rule.metric) else "highest"
     grid = ", ".join(key for key in rule.among if key in keys)
+    end = "lowest" if is_minimised(rule.metric) else "highest"
     notes = [
         f"Of the cells over {grid}, the one with the {end} {rule.metric} on validation (mean over "
         "the cell's seeds); test scores were not used."
     ]
+    rows: list[tuple[Cell, ...]] = []
     for choice in choices:
-        if choice.group and choice.tied:
-            notes.append(tie_note(choice.group.label, [cell.label for cell in choice.tied]))
-    return Table("Chosen on validation", columns, tuple(rows), " ".join(notes))
+        group = choice.group or System(choice.rest, ())
+        row: list[Cell] = [group.settings.get(key) for key in keys]
+        row.append(f"{choice.scored} of {choice.cells} finished")
+        row.append(group.summary("validation", rule.metric))
+        for metric in metrics:
+            row.append(group.summary("test", metric))
+        rows.append(tuple(row))
+        if choice.tied:
+            others = [cell.label for cell in choice.tied]
+            notes.append(tie_note(group.label, others))
+
+    columns = [*keys, "cells", f"validation {rule.metric}"]
+    columns += [f"test {metric}" for metric in metrics]
+    return Table("Chosen on validation", tuple(columns), tuple(rows), " ".join(notes))
 
 
 def fraction_figure(view: PaperView) -> bytes:
-    """Draw scores by share of the training data, mean ± sd. Returns PNG bytes."""
+    """Draw scores by share of the training data, mean ± sd.
+
+    Returns:
+        The bytes of a PNG.
+    """
     import matplotlib  # start-up time
     from matplotlib.figure import Figure
 

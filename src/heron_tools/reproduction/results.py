@@ -30,7 +30,12 @@ from heron_tools.reproduction.comparing import (
 )
 from heron_tools.reproduction.latex import to_latex
 from heron_tools.reproduction.paper_tables import fraction_figure, paper_view
-from heron_tools.reproduction.published import DECIMALS, all_published, find_published
+from heron_tools.reproduction.published import (
+    DECIMALS,
+    PublishedPart,
+    all_published,
+    find_published,
+)
 from heron_tools.reproduction.targets import NOTHING, Filled, Request, Target
 
 RESULT = "result.json"
@@ -81,83 +86,124 @@ class Reproduction:
 
 def read_published(target: Target) -> dict[str, Any]:
     """Read the published numbers of a target's paper; empty without any."""
-    path = find_published(f"{target.paper}/{target.table}")
-    return (read_yaml(path) or {}) if path else {}
+    path = find_published(target.paper)
+    if path is None:
+        return {}
+    return read_yaml(path) or {}
 
 
-def published_parts(target: Target, published: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def published_parts(target: Target, published: PublishedPart) -> dict[str, PublishedPart]:
     """Find the tables of a target: `table4`, `table4_classes`."""
-    return {
-        name: table
-        for name, table in published.get("tables", {}).items()
-        if name == target.table or name.startswith(f"{target.table}_")
-    }
+    parts = {}
+    for name, table in published.get("tables", {}).items():
+        if name == target.table or name.startswith(f"{target.table}_"):
+            parts[name] = table
+    return parts
 
 
 def of_function(target: Target, filled: Filled) -> Reproduction:
-    """Compare a function's values with the paper's; notes are below the first table."""
-    tables = _beside(read_published(target), filled, target.title)
+    """Compare a function's values with the paper's; notes are below the first table.
+
+    Args:
+        target: one table or figure.
+        filled: the function's result.
+    """
+    tables = _compare_tables(read_published(target), filled, target.title)
     return Reproduction(target, tables, filled.figures, filled.files, {})
 
 
 def published_statistics(data: str, request: Request) -> list[Table]:
-    """Compare a data set's statistics with its paper's; empty without a paper."""
+    """Compare a data set's statistics with its paper's.
+
+    Args:
+        data: name of the data set, or of a paper's substitute data.
+        request: folders and seed.
+
+    Returns:
+        The tables; empty without a paper.
+    """
     filled = STATISTICS[data](dataclasses.replace(request, data=data))
-    papers = map(read_yaml, all_published())
-    about = (p for p in papers if p and data in (*p.get("data", ()), *p.get("substitutes", ())))
-    return next((_beside(paper, filled, data) for paper in about), [])
+    for path in all_published():
+        paper = read_yaml(path) or {}
+        if data in (*paper.get("data", ()), *paper.get("substitutes", ())):
+            return _compare_tables(paper, filled, data)
+    return []
 
 
-def _beside(paper: Mapping[str, Any], filled: Filled, title: str) -> list[Table]:
-    """Compare each table; notes are below the first one."""
+def _compare_tables(paper: PublishedPart, filled: Filled, title: str) -> list[Table]:
+    """Compare each table; notes are below the first one.
+
+    Args:
+        paper: its `published.yaml`; tables that it lacks have no published numbers.
+        filled: the values to compare, and further tables.
+        title: of tables that have none.
+    """
     published = paper.get("tables", {})
     tables = []
     for name, values in filled.values.items():
         table = published.get(name, {})
-        rows, depth = compare_values(table, values)
-        headings = ["row" if depth == 1 else f"row {n + 1}" for n in range(depth)]
-        # Rows may have fewer names than the longest.
-        rows = [
-            row._replace(names=(*names, *[""] * (depth - len(names)), column))
-            for row in rows
-            for *names, column in [row.names]
-        ]
-        named, decimals = table.get("title", title), table.get("decimals")
+        compared, depth = compare_values(table, values)
+        rows = []
+        for row in compared:
+            *names, column = row.names
+            padding = [""] * (depth - len(names))  # rows may have fewer names than the longest
+            rows.append(row._replace(names=(*names, *padding, column)))
+
+        headings = ["row"]
+        if depth != 1:
+            headings = [f"row {number}" for number in range(1, depth + 1)]
         columns = [*headings, "number"]
-        tables.append(comparison_table(named, columns, rows, decimals, note_of(table)))
-    tables += filled.tables or ([] if tables else [Table(title, ("files",), ())])
+        table_title = table.get("title", title)
+        decimals = table.get("decimals")
+        tables.append(comparison_table(table_title, columns, rows, decimals, note_of(table)))
+
+    tables += filled.tables
+    if not tables:
+        tables.append(Table(title, ("files",), ()))
     if filled.notes:
-        note = " ".join(filter(None, (tables[0].note, *filled.notes)))
-        tables[0] = dataclasses.replace(tables[0], note=note)
+        first = tables[0]
+        note = " ".join(filter(None, (first.note, *filled.notes)))
+        tables[0] = dataclasses.replace(first, note=note)
     return tables
 
 
 def of_runs(target: Target, runs: Sequence[RunRecord], filled: Filled = NOTHING) -> Reproduction:
     """Compare the scores of runs with the paper's; a figure has a table and curves.
 
-    Cells of `filled` were computed from files.
+    Args:
+        target: one table or figure.
+        runs: of its experiment, finished or not.
+        filled: the cells that were computed from files.
 
     Raises:
         ConfigError: the paper has no published numbers to compare with.
     """
     published = read_published(target)
-    parts = published_parts(target, published)
-    path = find_published(f"{target.paper}/{target.table}")
     tables, figures = [], dict[str, bytes]()
-    for name, table in parts.items():
+    for name, table in published_parts(target, published).items():
         values = filled.values.get(name, {})
         if "scores" not in table:
             if values:
-                part = Filled({name: values}, notes=filled.notes)
-                tables += _beside(published, part, table["title"])
+                computed = Filled({name: values}, notes=filled.notes)
+                tables += _compare_tables(published, computed, table["title"])
             continue
-        rows, headings = compare_runs(published, table, runs)
-        rows = [row._replace(estimate=values.get(row.names, row.estimate)) for row in rows]
+
+        compared, headings = compare_runs(published, table, runs)
+        rows = []
+        for row in compared:
+            estimate = values.get(row.names, row.estimate)
+            rows.append(row._replace(estimate=estimate))
+        notes = [note_of(table)]
+        if values:
+            notes += filled.notes
+        note = " ".join(filter(None, notes))
         decimals = table.get("decimals", DECIMALS)
-        note = " ".join(filter(None, (note_of(table), *(filled.notes if values else ()))))
         tables.append(comparison_table(table["title"], headings, rows, decimals, note))
+
+    report = f"{target.paper}/{target.table}"
+    path = find_published(report)
     if path is not None and target.table in published.get("figures", {}):
-        view = paper_view(f"{target.paper}/{target.table}", runs, path)
+        view = paper_view(report, runs, path)
         tables += view.tables.values()
         if view.curves:
             figures[f"{target.table}.png"] = fraction_figure(view)
@@ -165,61 +211,63 @@ def of_runs(target: Target, runs: Sequence[RunRecord], filled: Filled = NOTHING)
         raise ConfigError(
             f"{target.name}: published.yaml of {target.paper} has no {target.table} with scores"
         )
-    sources = {
-        run.job: {"folder": str(run.path), "data": dict(run.status.get("sources") or {})}
-        for run in runs
-    }
+
+    sources = {}
+    for run in runs:
+        hashes = dict(run.status.get("sources") or {})
+        sources[run.job] = {"folder": str(run.path), "data": hashes}
     return Reproduction(target, tables, figures, {}, sources)
 
 
-def write_reproduction(found: Reproduction, folder: Path, words: Sequence[str]) -> list[Path]:
+def write_reproduction(result: Reproduction, folder: Path, words: Sequence[str]) -> list[Path]:
     """Write a target's result as Markdown, LaTeX, HTML and JSON, with its figures and files.
 
     Args:
-        found: the result.
+        result: what to write.
         folder: of all targets; the result goes to `<paper>/<key>` in it.
         words: the command's arguments, stored for provenance.
     """
-    target = found.target
-    here = folder / target.paper / target.key
+    target = result.target
+    target_folder = folder / target.paper / target.key
     heading = f"{target.name} · {target.title}"
-    paths = []
-    for name, figure in found.figures.items():
-        paths.append(write_file(here / name, figure))
-    for name, content in found.files.items():
+    paths = [write_file(target_folder / name, png) for name, png in result.figures.items()]
+    for name, content in result.files.items():
+        path = target_folder / name
         if isinstance(content, Mapping):
-            write_table(here / name, content)
-            paths.append(here / name)
+            write_table(path, content)
         else:
-            paths.append(write_file(here / name, content))
-    markdown = "\n".join([f"# {heading}\n", *map(to_markdown, found.tables)])
+            write_file(path, content)
+        paths.append(path)
+
+    markdown = "\n".join([f"# {heading}\n", *map(to_markdown, result.tables)])
     if target.note:
         markdown += f"\n{target.note}\n"
+    paths.append(write_file(target_folder / "result.md", markdown))
+    latex = "\n".join(map(to_latex, result.tables))
+    paths.append(write_file(target_folder / "result.tex", latex))
+
+    about = provenance()
     stored = {
         "target": target.name,
         "title": target.title,
         "note": target.note,
         "command": shlex.join(["heron", "reproduce", *words]),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        **{key: value for key, value in provenance().items() if key in ("git", "versions")},
-        "sources": found.sources,
-        "figures": list(found.figures),
-        "files": list(found.files),
-        "tables": [
-            {
-                "title": table.title,
-                "columns": table.columns,
-                "rows": [[show(cell) for cell in row] for row in table.rows],
-                "note": table.note,
-            }
-            for table in found.tables
-        ],
+        "git": about["git"],
+        "versions": about["versions"],
+        "sources": result.sources,
+        "figures": list(result.figures),
+        "files": list(result.files),
+        "tables": [_stored_table(table) for table in result.tables],
     }
-    paths.append(write_file(here / "result.md", markdown))
-    paths.append(write_file(here / "result.tex", "\n".join(map(to_latex, found.tables))))
-    write_json(here / RESULT, stored)
-    page = paper_page(heading, [stored], here.parent)
-    return [*paths, here / RESULT, write_file(here / "result.html", page)]
+    write_json(target_folder / RESULT, stored)
+    page = paper_page(heading, [stored], target_folder.parent)
+    return [*paths, target_folder / RESULT, write_file(target_folder / "result.html", page)]
+
+
+def _stored_table(table: Table) -> dict[str, Any]:
+    rows = [[show(cell) for cell in row] for row in table.rows]
+    return {**dataclasses.asdict(table), "rows": rows}
 
 
 def paper_page(
@@ -235,13 +283,16 @@ def paper_page(
     """
     sections = []
     for result in results:
-        here = folder / result["target"].partition(":")[2]
-        figures = [(name, data_url((here / name).read_bytes())) for name in result["figures"]]
-        tables = [
-            Table(t["title"], tuple(t["columns"]), tuple(map(tuple, t["rows"])), t["note"])
-            for t in result["tables"]
-        ]
-        sections.append({**result, "tables": tables, "figures": figures, "key": here.name})
+        key = result["target"].partition(":")[2]
+        figures = []
+        for name in result["figures"]:
+            png = (folder / key / name).read_bytes()
+            figures.append((name, data_url(png)))
+        tables = []
+        for stored in result["tables"]:
+            rows = tuple(map(tuple, stored["rows"]))
+            tables.append(Table(stored["title"], tuple(stored["columns"]), rows, stored["note"]))
+        sections.append({**result, "tables": tables, "figures": figures, "key": key})
     return render(
         "reproduction.html.j2",
         Path(__file__).parent / "templates",
@@ -261,15 +312,18 @@ def write_paper_report(
     Raises:
         ConfigError: nothing has been reproduced.
     """
-    stored = {target: folder / paper / target.key / RESULT for target in targets}
-    results = [read_record(path, StoredResult) for path in stored.values() if path.is_file()]
+    paper_folder = folder / paper
+    results, missing = [], []
+    for target in targets:
+        path = paper_folder / target.key / RESULT
+        if path.is_file():
+            results.append(read_record(path, StoredResult))
+        else:
+            missing.append((target.name, target.title))
     if not results and not more:
-        raise ConfigError(
-            f"{folder / paper} holds no results yet: heron reproduce {targets[0].name}"
-        )
-    left = [(t.name, t.title) for t, path in stored.items() if not path.is_file()]
-    tables = [*more, Table("Not reproduced here", ("target", "title"), tuple(left))]
+        raise ConfigError(f"{paper_folder} holds no results yet: heron reproduce {targets[0].name}")
+
+    tables = [*more, Table("Not reproduced here", ("target", "title"), tuple(missing))]
     title = f"{paper}: tables, figures and claims"
-    return write_file(
-        folder / paper / "report.html", paper_page(title, results, folder / paper, tables)
-    )
+    page = paper_page(title, results, paper_folder, tables)
+    return write_file(paper_folder / "report.html", page)

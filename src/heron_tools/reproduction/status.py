@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -24,43 +25,77 @@ _NOTE = (
 
 
 def status_table(targets: Sequence[Target], data_dir: Path, cache_dir: Path) -> Table:
-    """List targets with missing files and models, and the command that reproduces each."""
+    """List targets with missing files and models, and the command that reproduces each.
+
+    Args:
+        targets: of one paper or of all.
+        data_dir: `paths.data`.
+        cache_dir: `paths.cache`.
+    """
     rows = []
+    states = Counter[str]()
     for target in targets:
         missing, state = missing_for(target, data_dir, cache_dir)
-        needs = "; ".join([*missing, *filter(None, (target.people, target.hardware))])
-        words = ["heron reproduce", target.name, *(["from=..."] if target.people else [])]
-        if target.experiment and not all(map(has_model, target.models)):
-            words.append("model=..." if target.prompted else "encoder=...")
-        rows.append((target.name, target.title, state, needs, " ".join(words)))
-    states = [row[2] for row in rows]
-    counts = ", ".join(
-        f"{states.count(s)} {s}" for s in (RUNS, PART, PEOPLE, LACKS, PENDING) if s in states
-    )
+        states[state] += 1
+        needs = [*missing, target.people, target.hardware]
+        command = f"heron reproduce {target.name}"
+        if target.people:
+            command += " from=..."
+        has_models = all(map(has_model, target.models))
+        if target.experiment and not has_models:
+            command += " model=..." if target.prompted else " encoder=..."
+        listed = "; ".join(filter(None, needs))
+        rows.append((target.name, target.title, state, listed, command))
+
+    counts = []
+    for state in (RUNS, PART, PEOPLE, LACKS, PENDING):
+        if states[state]:
+            counts.append(f"{states[state]} {state}")
+    title = f"{len(rows)} tables and figures: {', '.join(counts)}"
     columns = ("target", "title", "state here", "missing or needed", "command")
-    return Table(f"{len(rows)} tables and figures: {counts}", columns, tuple(rows), _NOTE)
+    return Table(title, columns, tuple(rows), _NOTE)
 
 
 def missing_for(target: Target, data_dir: Path, cache_dir: Path) -> tuple[list[str], str]:
-    """List the files and models of a target that are missing here; returns its state, too."""
-    found = [f"file {name}" for name in target.files if not (data_dir / name).is_file()]
-    present = not target.data and not found
+    """List the files and models of a target that are missing on this computer.
+
+    Args:
+        target: one table or figure.
+        data_dir: `paths.data`.
+        cache_dir: `paths.cache`.
+
+    Returns:
+        What is missing, and the state: `RUNS`, `PART`, `PEOPLE`, `LACKS` or `PENDING`.
+    """
+    missing = [f"file {name}" for name in target.files if not (data_dir / name).is_file()]
+    has_data = not target.data and not missing
     for name, splits in target.data.items():
-        missing = _missing_files(name, data_dir, cache_dir)
-        lacking = [split for split in splits if split in missing]
-        present = present or len(lacking) < len(splits)
-        if lacking:
-            found.append(f"data {name} ({', '.join(lacking)})")
-    if target.instead and not present:
-        present = not _missing_files(target.instead, data_dir, cache_dir)
-        found += [f"{target.instead} is substitute data"] if present else []
-    if models := [model for model in target.models if not has_model(model)]:
-        found.append(f"models {', '.join(models)}")
+        missing_files = _missing_files(name, data_dir, cache_dir)
+        missing_splits = [split for split in splits if split in missing_files]
+        if missing_splits:
+            listed = ", ".join(missing_splits)
+            missing.append(f"data {name} ({listed})")
+        if len(missing_splits) < len(splits):
+            has_data = True
+
+    if target.instead and not has_data:
+        has_data = not _missing_files(target.instead, data_dir, cache_dir)
+        if has_data:
+            missing.append(f"{target.instead} is substitute data")
+    missing_models = [model for model in target.models if not has_model(model)]
+    if missing_models:
+        listed = ", ".join(missing_models)
+        missing.append(f"models {listed}")
+
     if target.experiment is None and target.function is None:
-        return found, PENDING
-    if found and (target.experiment or not present):
-        return found, LACKS
-    return found, PEOPLE if target.people else PART if found else RUNS
+        state = PENDING
+    elif missing and (target.experiment or not has_data):
+        state = LACKS
+    elif target.people:
+        state = PEOPLE
+    else:
+        state = PART if missing else RUNS
+    return missing, state
 
 
 @cache  # several targets of a paper read the same files
@@ -69,9 +104,13 @@ def _missing_files(name: str, data_dir: Path, cache_dir: Path) -> frozenset[str]
     paths = data_sets()
     if name not in paths:
         return frozenset(SPLITS)
-    config = dataclasses.replace(read_config(paths[name]), verify=False)  # hashing takes seconds
-    sources = inspect(config, data_dir, cache_dir)
-    return frozenset(name for name, source in sources.items() if source.state is State.MISSING)
+    config = read_config(paths[name])
+    config = dataclasses.replace(config, verify=False)  # hashing takes seconds
+    missing = set()
+    for split, source in inspect(config, data_dir, cache_dir).items():
+        if source.state is State.MISSING:
+            missing.add(split)
+    return frozenset(missing)
 
 
 def has_model(name: str) -> bool:
@@ -80,5 +119,6 @@ def has_model(name: str) -> bool:
 
     if name == "scratch" or Path(name).expanduser().exists():
         return True
-    # With an owner, it is an id on the hub; other names are of files elsewhere.
-    return isinstance(try_to_load_from_cache(name, "config.json"), str) if "/" in name else False
+    if "/" not in name:  # no id on the hub: a file elsewhere
+        return False
+    return isinstance(try_to_load_from_cache(name, "config.json"), str)

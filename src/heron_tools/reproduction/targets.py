@@ -21,8 +21,7 @@ from heron.config.parsing import parse
 from heron.data.config import DataConfig
 from heron.data.overrides import configure
 from heron.data.sources import State, inspect
-
-Names = tuple[str, ...]  # names of a row in `published.yaml`, then its column
+from heron_tools.reproduction.published import Names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,8 +59,9 @@ class Target:
     def compute(self, request: Request) -> Filled:
         """Call its function."""
         load_forks(experiment_roots())
-        found: Filled = load(f"{PACKAGE}.{self.paper}.{self.function}")(request)
-        return found
+        function = load(f"{PACKAGE}.{self.paper}.{self.function}")
+        filled: Filled = function(request)
+        return filled
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,35 +110,39 @@ def run_mark(folder: Path, data: str, encoder: str) -> str:
     from heron.results.collect import collect  # start-up time
 
     (run,) = collect(folder)
+    marks = []
+    own_data = run.setting("data.name")
+    if own_data != data:
+        marks.append(f"data set {own_data}")
     model = run.setting("prompting.model.name")
-    name = str(model or run.setting("encoder.name")).rstrip("/").rpartition("/")[2]
-    marks = {f"data set {run.setting('data.name')}": run.setting("data.name") != data}
-    marks[f"{'model' if model else 'encoder'} {name}"] = name != encoder
-    return ", ".join(mark for mark, differs in marks.items() if differs)
+    name = Path(str(model or run.setting("encoder.name"))).name
+    if name != encoder:
+        kind = "model" if model else "encoder"
+        marks.append(f"{kind} {name}")
+    return ", ".join(marks)
 
 
 FILE = "targets.yaml"
 
 
-def read_targets(roots: Sequence[Path] | None = None) -> dict[str, Target]:
-    """Read the targets of all papers by name, those of forks included.
-
-    `roots` are folders with `experiments/`; default: heron's own and those of `HERON_FORKS`.
+def read_targets() -> dict[str, Target]:
+    """Read the targets of all papers by name, those of `HERON_FORKS` included.
 
     Raises:
         DataError: a file has entries that are not targets.
     """
-    found: dict[str, Target] = {}
-    for root in roots or experiment_roots():
+    targets: dict[str, Target] = {}
+    for root in experiment_roots():
         for path in sorted(root.glob(f"experiments/*/{FILE}")):
-            for key, entry in (read_yaml(path) or {}).items():
+            entries = read_yaml(path) or {}
+            for key, entry in entries.items():
                 values = {"paper": path.parent.name, "key": str(key), **(entry or {})}
                 try:
                     target = parse(Target, values)
                 except ConfigError as error:
                     raise DataError(f"{path}: {key}", str(error)) from error
-                found.setdefault(target.name, target)
-    return found
+                targets.setdefault(target.name, target)
+    return targets
 
 
 def choose_targets(word: str, targets: Mapping[str, Target]) -> list[Target]:
@@ -147,7 +151,10 @@ def choose_targets(word: str, targets: Mapping[str, Target]) -> list[Target]:
     Raises:
         ConfigError: there is no such target or paper; names the nearest.
     """
-    chosen = [target for target in targets.values() if word in ("", target.paper, target.name)]
+    chosen = []
+    for target in targets.values():
+        if word in ("", target.paper, target.name):
+            chosen.append(target)
     if not chosen:
         papers = dict.fromkeys(target.paper for target in targets.values())
         near = nearest(word, [*targets, *papers]) or f" Papers: {', '.join(papers)}."
@@ -156,9 +163,17 @@ def choose_targets(word: str, targets: Mapping[str, Target]) -> list[Target]:
 
 
 def choose_present(name: str, substitute: str, data_dir: Path, cache_dir: Path) -> DataConfig:
-    """Configure a data set, or its substitute if only the substitute's files exist."""
-    for config in (configure(name, []), configure(substitute, [])):
-        sources = inspect(config, data_dir, cache_dir).values()
-        if any(source.state is not State.MISSING for source in sources):
-            return config
-    return configure(name, [])
+    """Configure a data set, or its substitute if only the substitute's files exist.
+
+    Args:
+        name: of the paper's data set.
+        substitute: name of the substitute data.
+        data_dir: `paths.data`.
+        cache_dir: `paths.cache`.
+    """
+    papers_own = configure(name, [])
+    for config in (papers_own, configure(substitute, [])):
+        for source in inspect(config, data_dir, cache_dir).values():
+            if source.state is not State.MISSING:
+                return config
+    return papers_own

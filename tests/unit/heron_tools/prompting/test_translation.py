@@ -109,17 +109,17 @@ def test_rows_answers_and_examples_are_translated_as_the_run_says(tmp_path):
     row = Example("1", "text", "pair", target="summary")
     with serving(upper) as place:
         both = translating(tmp_path, place.url)
-        assert both.asked([row]) == [Example("1", "<text>", "<pair>", target="summary")]
-        assert both.answered(["x"]) == both.shown(["x"]) == ["<x>"]
+        assert both.translate_rows([row]) == [Example("1", "<text>", "<pair>", target="summary")]
+        assert both.translate_answers(["x"]) == both.translate_golds(["x"]) == ["<x>"]
         assert {(r["source"], r["target"]) for r in place.requests if r["q"] == "x"} == {
             ("en", "he"),
             ("he", "en"),
         }, "right answers of examples go the other way"
         only_in = translating(tmp_path, place.url, output=None)
-        assert only_in.asked([row]) == [Example("1", "<text>", "<pair>", target="summary")]
-        assert only_in.answered(["x"]) == only_in.shown(["x"]) == ["x"]
+        assert only_in.translate_rows([row]) == [Example("1", "<text>", "<pair>", target="summary")]
+        assert only_in.translate_answers(["x"]) == only_in.translate_golds(["x"]) == ["x"]
         only_out = translating(tmp_path, place.url, input=None)
-        assert only_out.asked([row]) == [row]
+        assert only_out.translate_rows([row]) == [row]
 
 
 def test_a_translation_that_loses_the_place_of_events_is_refused(tmp_path):
@@ -133,7 +133,7 @@ def test_a_translation_that_loses_the_place_of_events_is_refused(tmp_path):
         "prompting.translation.input=en",
     )
     with pytest.raises(ConfigError, match="events in 2"):
-        Translator(relations, relations.prompting).asked([events])
+        Translator(relations, relations.prompting).translate_rows([events])
 
 
 def test_examples_of_questions_have_their_answers_translated(tmp_path, causal_model):
