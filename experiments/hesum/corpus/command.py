@@ -60,21 +60,23 @@ def run(arguments: Sequence[str]) -> int:
     if options.pages is None and _crawl(options, sites):
         print("interrupted; the same command resumes it")
         return INTERRUPTED
+
     from . import collecting  # start-up time
 
-    pages, repeated = collecting.read_all(_extracted(options, sites))
+    out, name = options.out, options.name
+    pages = list(_extracted(options, sites))
     filters = collecting.Filters(options.language, options.other_script, options.min_summary_tokens)
-    found = collecting.collect(pages, filters)
-    splits = collecting.divide(found.articles, options.splits, options.seed)
-    files = collecting.write_data_set(options.out, options.name, options.language, found, splits)
-    sizes = tuple((name, len(articles)) for name, articles in splits.items())
-    print_tables(
-        [collecting.filter_table(found, repeated), Table("Splits", ("split", "articles"), sizes)]
-    )
+    collected = collecting.collect(pages, filters)
+    splits = collecting.divide(collected.articles, options.splits, options.seed)
+    files = collecting.write_data_set(out, name, options.language, collected, splits)
+
+    repeated = sum(texts.repeated for _, _, texts in pages)
+    sizes = tuple((split, len(articles)) for split, articles in splits.items())
+    split_table = Table("Splits", ("split", "articles"), sizes)
+    print_tables([collecting.filter_table(collected, repeated), split_table])
     print_lines(*files)
-    conf = options.out / "conf"
-    print(f"heron train data={options.name} --config-dir {conf} paths.data={options.out}")
-    return 0 if found.articles else 1
+    print(f"heron train data={name} --config-dir {out / 'conf'} paths.data={out}")
+    return 0 if collected.articles else 1
 
 
 def _check(options: BuildOptions) -> None:
@@ -91,41 +93,54 @@ def _crawl(options: BuildOptions, sites: Sequence[Site]) -> bool:
         from . import crawling  # optional dependency
     except ModuleNotFoundError as error:
         raise _missing(error) from error
-    if not crawling.is_contact(options.contact):
+
+    contact = options.contact
+    if not crawling.is_contact(contact):
         raise ConfigError(
-            f"contact={options.contact}: a mail address or a page, so that a site can reach you; "
+            f"contact={contact}: a mail address or a page, so that a site can reach you; "
             "pages=DIR reads existing files"
         )
-    how = crawling.CrawlOptions(
-        options.out / "pages", options.contact, options.delay, options.limit, options.depth
+    settings = crawling.CrawlOptions(
+        options.out / "pages", contact, options.delay, options.limit, options.depth
     )
-    found = crawling.crawl(sites, how)
-    row = (found.fetched, found.kept_before, found.forbidden, len(found.failed))
+    crawled = crawling.crawl(sites, settings)
+
     columns = ("fetched", "kept before", "forbidden by robots.txt", "given up")
-    left = "" if found.finished else "Links are left to follow; run it again to go on."
-    failed = tuple(found.failed[:_SHOWN])
-    note = f"{_SHOWN} of {len(found.failed)}. " if len(found.failed) > _SHOWN else ""
-    note += "Tried three times each; the same command tries them again."
-    given_up = Table("Failed", ("address", "why"), failed, note)
-    print_tables([Table("Pages", columns, (row,), left), given_up])
-    return found.interrupted
+    counts = (crawled.fetched, crawled.kept_before, crawled.forbidden, len(crawled.failed))
+    left = "" if crawled.finished else "Links are left to follow; run it again to go on."
+    pages = Table("Pages", columns, (counts,), left)
+
+    note = "Tried three times each; the same command tries them again."
+    if len(crawled.failed) > _SHOWN:
+        note = f"{_SHOWN} of {len(crawled.failed)}. {note}"
+    failed = Table("Failed", ("address", "why"), tuple(crawled.failed[:_SHOWN]), note)
+    print_tables([pages, failed])
+    return crawled.interrupted
 
 
 def _extracted(options: BuildOptions, sites: list[Site]) -> Iterator[tuple[str, str, Extracted]]:
-    """Extract every page, with a bar on terminals."""
+    """Extract every page, with a progress bar on terminals.
+
+    Yields:
+        Address or file, host, and texts.
+    """
     try:
         from .extraction import extract, find_host  # optional dependency
     except ModuleNotFoundError as error:
         raise _missing(error) from error
+
     folder = options.pages or options.out / "pages"
     paths = list_pages(folder)
-    unknown = 0
+    unknown = 0  # pages of no listed site
     for path in tracked(paths, "extracting"):
         for page in open_pages([path], folder):
             host = find_host(page, sites)
-            unknown += not any(site.covers(host) for site in sites)
-            yield page.url or str(page.path), host, extract(page, find_site(sites, host))
-    if unknown and any(site.title or site.summary or site.body for site in sites):
+            site = find_site(sites, host)
+            if site not in sites:
+                unknown += 1
+            yield page.url or str(page.path), host, extract(page, site)
+
+    if unknown and any(site.has_selectors for site in sites):
         say(
             f"{unknown:,} of {len(paths):,} pages have no address of a listed site: read "
             "without selectors; a folder named after the host also gives the site"

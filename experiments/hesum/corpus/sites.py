@@ -25,6 +25,11 @@ class Site:
     body: str = ""  # selector of the paragraphs; empty: by trafilatura
     ignore: str = ""  # regular expression: addresses that are not followed
 
+    @property
+    def has_selectors(self) -> bool:
+        """Whether a text is found by a selector."""
+        return bool(self.title or self.summary or self.body)
+
     def covers(self, host: str) -> bool:
         """Tell whether a host belongs to the site."""
         return host == self.domain or host.endswith(f".{self.domain}")
@@ -38,6 +43,7 @@ def read_sites(path: Path) -> list[Site]:
     """
     if not path.is_file():
         raise ConfigError(f"sites={path}: no such file")
+
     content = read_yaml(path)
     rows = content.get("sites") if isinstance(content, dict) else None
     if not isinstance(rows, list) or not rows:
@@ -46,12 +52,17 @@ def read_sites(path: Path) -> list[Site]:
 
 
 def find_site(sites: list[Site], host: str) -> Site:
-    """Find the site of a host; if there is none, a site without selectors."""
+    """Find the site of a host, the one with the longest domain.
+
+    Returns:
+        A site without selectors if no listed site covers the host.
+    """
     covering = [site for site in sites if site.covers(host)]
     return max(covering, key=lambda site: len(site.domain), default=Site(host, ""))
 
 
 def _site(where: str, row: Any) -> Site:
+    """Read one site; `where` names it in errors."""
     names = [field.name for field in fields(Site)]
     if not isinstance(row, dict):
         raise ConfigError(f"{where}: expected keys {', '.join(names)}")
@@ -60,13 +71,16 @@ def _site(where: str, row: Any) -> Site:
             raise ConfigError(f"{where}: unknown key '{key}'.{nearest(str(key), names)}")
         if not isinstance(value, str):
             raise ConfigError(f"{where}.{key}: expected a text, not {value!r}")
-    for key in names[:2]:
+    for key in ("domain", "start"):
         if not row.get(key):
             raise ConfigError(f"{where}: {key} is missing")
+
     site = Site(**row)
-    parts = urlsplit(site.start)
-    if parts.scheme not in ("http", "https") or not site.covers(parts.hostname or ""):
-        raise ConfigError(f"{where}.start: an http(s) address of {site.domain}, not {site.start}")
+    start = site.start
+    address = urlsplit(start)
+    if address.scheme not in ("http", "https") or not site.covers(address.hostname or ""):
+        raise ConfigError(f"{where}.start: an http(s) address of {site.domain}, not {start}")
+
     try:
         re.compile(site.ignore)
     except re.error as error:

@@ -59,18 +59,19 @@ def list_pages(folder: Path) -> list[Path]:
     Raises:
         DataError: there are none.
     """
-    found = [path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(PAGES)]
-    if not found:
+    files = sorted(folder.rglob("*"))
+    pages = [path for path in files if path.name.lower().endswith(PAGES)]
+    if not pages:
         fix = "a folder with .html or .html.gz files"
         raise DataError(str(folder), "no page in this folder", fix)
-    return found
+    return pages
 
 
-def _described(page: Path) -> dict[str, Any]:
+def _description(page: Path) -> dict[str, Any]:
     """Read heron's description of a page; empty without one."""
-    path = page.with_name(page.name.split(".htm")[0] + ".json")
+    name = page.name.split(".htm")[0]
     try:
-        facts = read_json(path)
+        facts = read_json(page.with_name(f"{name}.json"))
         return facts if {"url", "status", "headers"} <= facts.keys() else {}
     except (OSError, ValueError, AttributeError):
         return {}
@@ -83,10 +84,15 @@ def open_pages(paths: list[Path], folder: Path) -> Iterator[Page]:
     and empty for a page directly in `folder`.
     """
     for path in paths:
-        facts = _described(path)
-        status, kind = facts.get("status", 200), facts.get("headers", {}).get("Content-Type", "")
-        if status != 200 or (kind and "html" not in kind):
+        facts = _description(path)
+        kind = facts.get("headers", {}).get("Content-Type", "")
+        if facts.get("status", 200) != 200 or (kind and "html" not in kind):
             continue
+
         url = facts.get("url", "")
-        host = _host(url) if url else path.parent.name if path.parent != folder else ""
+        host = ""
+        if url:
+            host = _host(url)
+        elif path.parent != folder:
+            host = path.parent.name
         yield Page(path, url, host, read_bytes(path), kind)
