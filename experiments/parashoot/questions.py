@@ -60,8 +60,12 @@ def describe_questions(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
         counts = {key: n for key, n in asdict(split).items() if not isinstance(n, list)}
         facts[name] = {**counts, "complex": split.complex}
 
-    files = {"lengths.csv": length_counts(described), "lengths.png": image}
-    return Outcome(tables, {"splits": facts}, files=files, title=config.name)
+    return Outcome(
+        tables,
+        {"splits": facts},
+        files={"lengths.csv": length_counts(described), "lengths.png": image},
+        title=config.name,
+    )
 
 
 def question_statistics(

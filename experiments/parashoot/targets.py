@@ -368,7 +368,7 @@ def _card(
     context = example.text
     answers = list(spans)
     if minimal and minimal in context:
-        # The text may occur more than once: rather within or after the annotated answer.
+        # Of several occurrences, the first from the annotated answer on counts.
         start = context.find(minimal, example.spans[0][0])
         if start < 0:
             start = context.index(minimal)

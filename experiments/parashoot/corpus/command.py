@@ -57,10 +57,12 @@ def _sample(arguments: Sequence[str]) -> int:
     from . import articles, label_studio  # start-up time
 
     options = parse_options(SampleOptions, arguments)
-    target = options.out / "tasks.json"
-    if target.exists():
-        raise ConfigError(f"out={options.out}: {target.name} exists already; name a new folder")
-    words = label_studio.wording(options.language)
+    out, language = options.out, options.language
+    tasks, labelling = out / "tasks.json", out / "labelling.xml"
+    if tasks.exists():
+        raise ConfigError(f"out={out}: {tasks.name} exists already; name a new folder")
+
+    instructions = "\n".join(label_studio.wording(language)["instructions"])
     rules = articles.Rules(
         options.size,
         options.min_paragraphs,
@@ -69,18 +71,18 @@ def _sample(arguments: Sequence[str]) -> int:
         tuple(options.weights),
         options.seed,
     )
-    found = articles.draw_paragraphs(options.source, rules)
-    write_json(target, label_studio.make_tasks(found.paragraphs, options.seed))
-    config = label_studio.labelling_config(options.language)
-    write_file(options.out / "labelling.xml", config)
-    write_file(options.out / "instructions.txt", "\n".join(words["instructions"]) + "\n")
-    drawn = len({one.title for one in found.paragraphs})
+    sampled = articles.draw_paragraphs(options.source, rules)
+    write_json(tasks, label_studio.make_tasks(sampled.paragraphs, options.seed))
+    write_file(labelling, label_studio.labelling_config(language))
+    write_file(out / "instructions.txt", f"{instructions}\n")
+
+    drawn = len({paragraph.title for paragraph in sampled.paragraphs})
     print_lines(
-        f"{found.read:,} articles read, {found.suitable:,} suitable, {drawn:,} drawn with "
-        f"{len(found.paragraphs):,} paragraphs: {target}\n"
-        f"Label Studio: a project with {options.out / 'labelling.xml'}, import tasks.json, export "
+        f"{sampled.read:,} articles read, {sampled.suitable:,} suitable, {drawn:,} drawn with "
+        f"{len(sampled.paragraphs):,} paragraphs: {tasks}\n"
+        f"Label Studio: a project with {labelling}, import tasks.json, export "
         f"as JSON; then: heron build parashoot collect exports=FILE out=DIR",
-        files=[target],
+        files=[tasks],
     )
     return 0
 
@@ -89,26 +91,28 @@ def _collect(arguments: Sequence[str]) -> int:
     from . import collecting, label_studio  # start-up time
 
     options = parse_options(CollectOptions, arguments)
+    out, language = options.out, options.language
     limits = collecting.Limits(
-        options.language,
+        language,
         _limits("answer_words", options.answer_words),
         _limits("question_words", options.question_words),
     )
-    if "yes_no" in options.reject and get_language(options.language).questions is None:
-        what = "has no question words, so yes_no finds nothing"
-        say(f"language={options.language} {what}")
+    if "yes_no" in options.reject and get_language(language).questions is None:
+        say(f"language={language} has no question words, so yes_no finds nothing")
+
     export = label_studio.read_exports(options.exports)
-    checked = collecting.check_questions(export.asked, options.reject, limits)
-    files = collecting.write_data_set(options.out, options.name, checked, options.language)
-    tables = collecting.check_table(export, checked), collecting.size_table(export, checked)
-    print_tables(tables)
+    checked = collecting.check_questions(export.questions, options.reject, limits)
+    files = collecting.write_data_set(out, options.name, checked, language)
+
+    problems = collecting.check_table(export, checked)
+    print_tables([problems, collecting.size_table(export, checked)])
     print_lines(*files)
-    conf = options.out / "conf"
-    print(f"heron train data={options.name} --config-dir {conf} paths.data={options.out}")
+    print(f"heron train data={options.name} --config-dir {out / 'conf'} paths.data={out}")
     return 0 if checked.kept else 1
 
 
 def _limits(key: str, values: Sequence[int]) -> tuple[int, int]:
+    """Check an option with two numbers, the fewest and the most."""
     if len(values) != 2 or not 1 <= values[0] <= values[1]:
         shown = ",".join(map(str, values))
         raise ConfigError(f"{key}={shown}: the fewest and the most words, such as 1,30")
