@@ -36,6 +36,7 @@ TEXTS = (
 _NEAREST = 2  # definitions shown for each set and row; the files have them all
 
 Printed = Mapping[str, Mapping[str, float | None]]
+Rows = list[tuple[Cell, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class PublishedStatistics:
 
     def with_texts(self, table: Table) -> Table:
         """Put the paper's rows before the measured ones."""
-        rows: list[tuple[Cell, ...]] = []
+        rows: Rows = []
         for name, printed in self.texts.items():
             cells = [_as_printed(printed.get(key)) for key in TEXTS]
             rows.append((f"{name}, paper", *cells))
@@ -142,7 +143,7 @@ class PublishedStatistics:
         Args:
             ranked: by the name of a set, its definitions as `rank` sorts them.
         """
-        rows: list[tuple[Cell, ...]] = []
+        rows: Rows = []
         counts: list[int] = []  # of compared shares
         for name, ways in ranked.items():
             by_row: dict[str, list[Definition]] = {}
@@ -172,9 +173,9 @@ def _distance(way: Definition) -> float:
     return math.inf if way.mean_distance is None else way.mean_distance
 
 
-def _rows_of(printed: Printed) -> list[tuple[Cell, ...]]:
+def _rows_of(printed: Printed) -> Rows:
     """Lay out printed shares as rows of a table of shares."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: Rows = []
     for name, values in printed.items():
         shares = [_precise(values.get(key)) for key in SHARES]
         rows.append((name, "paper", None, *shares, None))

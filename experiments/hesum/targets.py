@@ -65,6 +65,7 @@ _ARTICLE = "(the article)"
 _WIDTH = 100  # characters per line
 
 Sets = Mapping[str, Sequence[Pair]]
+Values = dict[Names, Estimate]  # by row and column of a table of the paper
 
 
 def texts(request: Request) -> Filled:
@@ -78,7 +79,7 @@ def texts(request: Request) -> Filled:
     means, counts, note = _similarity(sets, request)
     table = text_table(profiles, means, f"Morphology: {MORPHOLOGY}. {note}")
 
-    values: dict[Names, Estimate] = {}
+    values: Values = {}
     for set_name, *cells in table.rows:
         name = str(set_name)
         if name == ALL:
@@ -135,7 +136,7 @@ def _shares(request: Request, rows: Mapping[str, str]) -> Filled:
     name, whole = list(_profiles(sets).items())[-1]
     measured = measure(whole, request.seed)
 
-    values: dict[Names, Estimate] = {}
+    values: Values = {}
     for row, unit in rows.items():
         for column, share in measured[unit].items():
             if isinstance(share, Interval):
@@ -215,13 +216,13 @@ def errors(request: Request) -> Filled:
     return Filled(values, tables, notes=notes)
 
 
-def _counts(table: Table) -> dict[Names, Estimate]:
+def _counts(table: Table) -> Values:
     """Read the counts by most raters: columns are systems, the first row counts summaries.
 
     Counts over another number of summaries than the paper's are marked.
     """
     checked, *rows = table.rows
-    values: dict[Names, Estimate] = {}
+    values: Values = {}
     for column, system in enumerate(table.columns[1:], 1):
         n = int(_number(checked[column]))
         mark = "" if n == SUMMARIES else f"not {SUMMARIES} summaries of each system"
@@ -232,9 +233,9 @@ def _counts(table: Table) -> dict[Names, Estimate]:
     return values
 
 
-def _means(table: Table) -> dict[Names, Estimate]:
+def _means(table: Table) -> Values:
     """Read the mean ratings by system and criterion."""
-    values: dict[Names, Estimate] = {}
+    values: Values = {}
     for row in table.rows:
         cells = dict(zip(table.columns, row, strict=True))
         n = int(_number(cells["summaries"]))

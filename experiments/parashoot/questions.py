@@ -20,6 +20,8 @@ from .question_words import CLUSTERS, OTHER, question_clusters
 ALL = "all"
 SIMPLE = 7  # words of a question; one with more is "complex"
 
+Rows = list[tuple[Cell, ...]]
+
 
 @dataclass(frozen=True, slots=True)
 class SplitStatistics:
@@ -117,7 +119,7 @@ def _count_words(questions: Sequence[str], language: str, reach: int) -> dict[st
 
 def size_table(described: Mapping[str, SplitStatistics]) -> Table:
     """Lay out ParaShoot's Table 1."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: Rows = []
     for name, split in described.items():
         rows.append((name, split.articles, split.paragraphs, split.questions, split.unanswered))
     note = "Distinct articles and paragraphs; unanswered: questions without a gold answer."
@@ -132,7 +134,7 @@ def length_table(described: Mapping[str, SplitStatistics]) -> Table:
         Two rows for each split, of questions and of answers: number, mean, median and longest (in
         words), and the shares of usual and of complex ones.
     """
-    rows: list[tuple[Cell, ...]] = []
+    rows: Rows = []
     for name, split in described.items():
         questions, answers = split.question_lengths, split.answer_lengths
         usual = _share_between(questions, 4, SIMPLE)
@@ -184,7 +186,7 @@ def _word_table(title: str, counts: Mapping[str, Mapping[str, int]]) -> Table:
     for name in counts:
         columns += [f"{name} n", f"{name} share"]
 
-    rows: list[tuple[Cell, ...]] = []
+    rows: Rows = []
     for cluster in (*CLUSTERS, OTHER):
         cells: list[Cell] = [cluster]
         for of_split in counts.values():

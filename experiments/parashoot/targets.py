@@ -62,12 +62,14 @@ FIGURE_A1 = (
 # Kinds of Figure A.1's three answers, in order: an error, a shorter and a longer answer.
 _KINDS_A1 = ("disjoint", "inside", "contains")
 
+Values = dict[Names, Estimate]  # by row and column of a table of the paper
+
 
 def sizes(request: Request) -> Filled:
     """Count articles, paragraphs and questions (Table 1)."""
     shipped = _shipped(request)
     described = _described(shipped)
-    values: dict[Names, Estimate] = {}
+    values: Values = {}
     for name, split in described.items():
         if name == ALL and shipped.missing:
             continue  # a total over some files only is not comparable
@@ -85,7 +87,7 @@ def span_quality(request: Request) -> Filled:
     judged, empty = read_sheet(sheet)
     groups = group_ids([answer.group for answer in judged])
 
-    values: dict[Names, Estimate] = {}
+    values: Values = {}
     for size in (MINIMAL, TOO_LONG, TOO_SHORT):
         hits = [answer.size == size for answer in judged]
         values[size, "share"] = _estimate(share(hits, groups), len(judged), "judged answers")
@@ -100,7 +102,7 @@ def question_words(request: Request) -> Filled:
     validation = described[VALIDATION]
     total = validation.questions
 
-    values: dict[Names, Estimate] = {}
+    values: Values = {}
     for cluster in (*CLUSTERS, OTHER):
         count = validation.first_words[cluster]
         values[cluster, "share"] = Estimate(count / total, n=total, of="questions")
@@ -124,7 +126,7 @@ def overlaps(request: Request) -> Filled:
     group_N = group_ids(groups)
     wrong_N = classes_N != "equal"
 
-    values: dict[Names, Estimate] = {}
+    values: Values = {}
     for name in OVERLAPS:
         hit_N = classes_N == name
         of_all = share(hit_N, group_N)
@@ -182,7 +184,7 @@ def lengths(request: Request) -> Filled:
     described = _described(shipped)
     shown = whole(described)
 
-    values: dict[Names, Estimate] = {}
+    values: Values = {}
     if shown.complex is not None:
         # The paper's share is over all three files.
         mark = "" if len(shipped.splits) == len(SPLITS) else splits

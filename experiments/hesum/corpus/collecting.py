@@ -23,6 +23,7 @@ from heron.languages.words import folded_words, words
 from heron.tasks.summarization.reader import other_script
 
 from .extraction import Extracted
+from .options import BuildOptions
 
 # Reasons to leave a page out, in the order of the checks.
 NO_TEXT, NO_SUMMARY, OTHER_SCRIPT, SHORT, COPY, SHARED = REASONS = (
@@ -34,15 +35,6 @@ NO_TEXT, NO_SUMMARY, OTHER_SCRIPT, SHORT, COPY, SHARED = REASONS = (
     "summary of several articles",
 )
 COLUMNS = ("id", "url", "site", "title", "date", "article", "summary")
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """Thresholds for leaving out articles."""
-
-    language: str = "he"
-    other_script: float = 0.3  # largest share of letters outside the language's alphabet
-    min_summary_tokens: int = 10  # minimum words of a summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +63,22 @@ class Collected:
     left_out: list[tuple[str, str]]  # address or file, reason
 
 
-def collect(pages: Iterable[tuple[str, str, Extracted]], filters: Filters) -> Collected:
+def collect(pages: Iterable[tuple[str, str, Extracted]], options: BuildOptions) -> Collected:
     """Filter pages.
 
     Args:
         pages: name for messages, host, and extracted texts.
-        filters: the thresholds.
+        options: with the language and the thresholds.
 
     Deviates: a summary shared by several articles is a site's slogan, so all of them are left out;
     the paper does not mention it.
     """
-    alphabet = get_language(filters.language).alphabet
+    alphabet = get_language(options.language).alphabet
     left_out: list[tuple[str, str]] = []
     kept: dict[str, tuple[str, Article]] = {}  # name and article, by the article's words
     for name, host, texts in pages:
         key = fingerprint(folded_words(texts.body))
-        reason = _reason(texts, filters, alphabet)
+        reason = _reason(texts, options, alphabet)
         if not reason and key in kept:
             reason = COPY
         if reason:
@@ -108,15 +100,15 @@ def _summary_words(article: Article) -> tuple[str, ...]:
     return tuple(folded_words(article.texts.summary))
 
 
-def _reason(texts: Extracted, filters: Filters, alphabet: str) -> str:
+def _reason(texts: Extracted, options: BuildOptions, alphabet: str) -> str:
     """Find the reason to leave a page out; empty without one."""
     if not words(texts.body):
         return NO_TEXT
     if not words(texts.summary):
         return NO_SUMMARY
-    if other_script(texts.body, alphabet) > filters.other_script:
+    if other_script(texts.body, alphabet) > options.other_script:
         return OTHER_SCRIPT
-    if len(words(texts.summary)) < filters.min_summary_tokens:
+    if len(words(texts.summary)) < options.min_summary_tokens:
         return SHORT
     return ""
 
@@ -147,13 +139,10 @@ def divide(
 
 
 def write_data_set(
-    out: Path,
-    name: str,
-    language: str,
-    collected: Collected,
-    splits: Mapping[str, Sequence[Article]],
+    options: BuildOptions, collected: Collected, splits: Mapping[str, Sequence[Article]]
 ) -> list[Path]:
     """Write all articles, left-out pages, the splits, and the data set's YAML."""
+    out, name = options.out, options.name
     all_articles = out / "articles.jsonl"
     _write(all_articles, collected.articles)
 
@@ -169,7 +158,7 @@ def write_data_set(
         _write(path, articles)
         paths.append(path)
         files[split] = (path, len(articles))
-    paths.append(write_config(out, name, files, _settings(name, language)))
+    paths.append(write_config(out, name, files, _settings(name, options.language)))
     return paths
 
 

@@ -34,6 +34,7 @@ from heron import __version__
 from heron.base.errors import first_line
 from heron.base.terminal import messages
 
+from .options import BuildOptions
 from .sites import Site
 from .store import read_page, write_page
 
@@ -42,17 +43,6 @@ _HERE = __name__  # scrapy finds classes by their names
 _PASSING = [408, 425, 429, 500, 502, 503, 504, 522, 524]
 _NOBODY = b"User-agent: *\nDisallow: /"
 _EVERY = 0.5  # seconds between two updates of a terminal
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlOptions:
-    """Settings of a crawl."""
-
-    folder: Path  # of the pages
-    contact: str  # mail address or page, for the user agent
-    delay: float = 2.0  # minimum seconds between two requests to a site
-    limit: int | None = None  # pages to fetch; one more per site may be open
-    depth: int = 0  # links from a start page; 0: no limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +57,7 @@ class Crawled:
     interrupted: bool
 
 
-def crawl(sites: Sequence[Site], options: CrawlOptions) -> Crawled:
+def crawl(sites: Sequence[Site], options: BuildOptions) -> Crawled:
     """Fetch all pages of some sites that are not stored yet. A process can crawl only once.
 
     Raises:
@@ -96,7 +86,7 @@ def crawl(sites: Sequence[Site], options: CrawlOptions) -> Crawled:
     )
 
 
-def _settings(options: CrawlOptions, sites: int) -> dict[str, Any]:
+def _settings(options: BuildOptions, sites: int) -> dict[str, Any]:
     return {
         "USER_AGENT": f"heron/{__version__} (+{options.contact})",
         "ROBOTSTXT_USER_AGENT": "heron",
@@ -213,7 +203,7 @@ class SiteSpider(Spider):
 
     name = "heron"
 
-    def __init__(self, sites: Sequence[Site], options: CrawlOptions):
+    def __init__(self, sites: Sequence[Site], options: BuildOptions):
         super().__init__()
         self.sites, self.options = sites, options
         self.allowed_domains = [site.domain for site in sites]

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, Problem, raise_all
 from heron.base.files import fingerprint
 from heron.base.tables import is_missing, read_chunks
+from heron.config.constraints import Seed
 from heron.data.config import SPLITS
 
 _AT_ONCE = 1000  # articles
@@ -35,16 +36,19 @@ class Paragraph:
     split: str
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """Rules for drawing articles and paragraphs; the defaults are the paper's."""
+@dataclass
+class SampleOptions:
+    """Options of `heron build parashoot sample`; the numbers are the paper's."""
 
-    size: int | None = None  # number of articles; None: all suitable ones
+    source: Path = field(metadata={"option": "from"})  # a table of articles, or a folder of texts
+    out: Path  # a folder without `tasks.json`
+    size: int | None = None  # number of articles to draw; default: all suitable ones
     min_paragraphs: int = 2  # minimum number of suitable paragraphs per article
     min_characters: int = 500  # minimum of a suitable paragraph
     paragraphs: int = 2  # drawn from each article
-    weights: tuple[int, ...] = (295, 33, 165)  # articles in train, validation and test
-    seed: int = 0
+    weights: list[int] = field(default_factory=lambda: [295, 33, 165])  # ratio of the splits
+    language: str = "he"  # of the texts and of annotators' instructions
+    seed: Seed = 0  # of all draws
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,29 +60,29 @@ class Sampled:
     suitable: int
 
 
-def draw_paragraphs(source: Path, rules: Rules) -> Sampled:
+def draw_paragraphs(options: SampleOptions) -> Sampled:
     """Draw articles, paragraphs of each, and a split for each article.
 
     Args:
         source: a table with `title` and `paragraphs` or `text`, or a folder of .txt files.
-        rules: suitability, and numbers to draw.
+        options: suitability, and numbers to draw.
 
     Raises:
-        ConfigError: impossible rules.
+        ConfigError: impossible options.
         DataError: unusable rows (all at once), or too few suitable articles.
     """
-    _check(rules)
-    size = rules.size
+    _check(options)
+    size = options.size
     suitable: list[tuple[str, str, list[str]]] = []  # hash, title, suitable paragraphs
     read_count = suitable_count = 0
-    for title, paragraphs in read_articles(source):
+    for title, paragraphs in read_articles(options.source):
         read_count += 1
-        long = [text for text in paragraphs if len(text) >= rules.min_characters]
-        if len(long) < rules.min_paragraphs:
+        long = [text for text in paragraphs if len(text) >= options.min_characters]
+        if len(long) < options.min_paragraphs:
             continue
 
         suitable_count += 1
-        suitable.append((fingerprint(rules.seed, title), title, long))
+        suitable.append((fingerprint(options.seed, title), title, long))
         # Only the articles with the smallest hashes are drawn: of a dump, no more are kept.
         if size and len(suitable) >= 2 * size + _AT_ONCE:
             suitable = sorted(suitable)[:size]
@@ -86,40 +90,40 @@ def draw_paragraphs(source: Path, rules: Rules) -> Sampled:
     wanted = size or 1
     if suitable_count < wanted:
         what = (
-            f"{suitable_count} of {read_count} articles have {rules.min_paragraphs} paragraphs of "
-            f"{rules.min_characters} characters or more, {wanted} are wanted"
+            f"{suitable_count} of {read_count} articles have {options.min_paragraphs} paragraphs "
+            f"of {options.min_characters} characters or more, {wanted} are wanted"
         )
-        raise DataError(str(source), what, "size=, min_characters= or min_paragraphs=")
+        raise DataError(str(options.source), what, "size=, min_characters= or min_paragraphs=")
 
     articles = sorted(suitable)[:size]
-    splits = _splits(len(articles), rules.weights)
+    splits = _splits(len(articles), options.weights)
     drawn: list[Paragraph] = []
     for (_, title, long), split in zip(articles, splits, strict=True):
-        drawn += _draw(title, long, split, rules)
+        drawn += _draw(title, long, split, options)
     return Sampled(drawn, read_count, suitable_count)
 
 
-def _check(rules: Rules) -> None:
-    weights, size = rules.weights, rules.size
+def _check(options: SampleOptions) -> None:
+    weights, size = options.weights, options.size
     if len(weights) != len(SPLITS) or min(weights) < 0 or not sum(weights):
         shown = ",".join(map(str, weights))
         raise ConfigError(
             f"weights={shown}: a number for each of train, validation and test, such as 295,33,165"
         )
-    if not 1 <= rules.paragraphs <= rules.min_paragraphs:
+    if not 1 <= options.paragraphs <= options.min_paragraphs:
         raise ConfigError(
-            f"paragraphs={rules.paragraphs}: from 1 to min_paragraphs={rules.min_paragraphs}"
+            f"paragraphs={options.paragraphs}: from 1 to min_paragraphs={options.min_paragraphs}"
         )
     if size is not None and size < 1:
         raise ConfigError(f"size={size}: expected 1 article or more")
 
 
-def _draw(title: str, long: Sequence[str], split: str, rules: Rules) -> list[Paragraph]:
+def _draw(title: str, long: Sequence[str], split: str, options: SampleOptions) -> list[Paragraph]:
     """Draw paragraphs of an article, in its order."""
-    numbers = sorted(range(len(long)), key=lambda number: fingerprint(rules.seed, title, number))
+    numbers = sorted(range(len(long)), key=lambda number: fingerprint(options.seed, title, number))
     article = fingerprint(title)[:8]
     paragraphs = []
-    for number in sorted(numbers[: rules.paragraphs]):
+    for number in sorted(numbers[: options.paragraphs]):
         text = long[number]
         paragraph = fingerprint(text)[:6]
         paragraphs.append(Paragraph(f"{article}-{paragraph}", title, text, split))

@@ -33,13 +33,18 @@ REPEATED = "repeated"  # a check over all questions on a paragraph
 PROBLEM_COLUMNS = ("where", "task", "annotator", "question", "answer", "check", "problem", "then")
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits of the checks."""
+@dataclass
+class CollectOptions:
+    """Options of `heron build parashoot collect`."""
 
-    language: str = "he"
-    answer_words: tuple[int, int] = (1, 52)
-    question_words: tuple[int, int] = (2, 25)
+    exports: list[Path]  # Label Studio's JSON exports
+    out: Path  # folder of the data set
+    name: str = "questions"  # of the data set
+    language: str = "he"  # of the texts
+    # checks that exclude a question
+    reject: list[str] = field(default_factory=lambda: ["yes_no", "answer_length", "repeated"])
+    answer_words: list[int] = field(default_factory=lambda: [1, 52])  # fewest and most
+    question_words: list[int] = field(default_factory=lambda: [2, 25])  # fewest and most
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +88,20 @@ def _unusable(question: AnnotatedQuestion, ids: Container[str]) -> Finding | Non
     return None
 
 
-def _yes_no(question: AnnotatedQuestion, limits: Limits) -> str:
-    language = get_language(limits.language)
+def _yes_no(question: AnnotatedQuestion, options: CollectOptions) -> str:
+    language = get_language(options.language)
     return "asks for yes or no" if asks_yes_or_no(question.question, language) else ""
 
 
-def _answer_length(question: AnnotatedQuestion, limits: Limits) -> str:
-    return _outside("answer", question.answer, limits.answer_words)
+def _answer_length(question: AnnotatedQuestion, options: CollectOptions) -> str:
+    return _outside("answer", question.answer, options.answer_words)
 
 
-def _question_length(question: AnnotatedQuestion, limits: Limits) -> str:
-    return _outside("question", question.question, limits.question_words)
+def _question_length(question: AnnotatedQuestion, options: CollectOptions) -> str:
+    return _outside("question", question.question, options.question_words)
 
 
-def _outside(name: str, text: str, limits: tuple[int, int]) -> str:
+def _outside(name: str, text: str, limits: Sequence[int]) -> str:
     """Describe a text with fewer or more words than allowed; empty for others."""
     count = len(text.split())
     fewest, most = limits
@@ -105,13 +110,13 @@ def _outside(name: str, text: str, limits: tuple[int, int]) -> str:
     return f"the {name} has {count} words, allowed are {fewest} to {most}"
 
 
-def _question_mark(question: AnnotatedQuestion, limits: Limits) -> str:
+def _question_mark(question: AnnotatedQuestion, options: CollectOptions) -> str:
     if question.question.endswith(("?", "؟")):
         return ""
     return "does not end with a question mark"
 
 
-def _answer_in_question(question: AnnotatedQuestion, limits: Limits) -> str:
+def _answer_in_question(question: AnnotatedQuestion, options: CollectOptions) -> str:
     answer = folded_words(question.answer)
     asked = folded_words(question.question)
     for start in range(len(asked) - len(answer) + 1):
@@ -121,7 +126,7 @@ def _answer_in_question(question: AnnotatedQuestion, limits: Limits) -> str:
 
 
 # Checks of a usable question; they return a message, or an empty text.
-CHECKS: Mapping[str, Callable[[AnnotatedQuestion, Limits], str]] = {
+CHECKS: Mapping[str, Callable[[AnnotatedQuestion, CollectOptions], str]] = {
     "yes_no": _yes_no,
     "answer_length": _answer_length,
     "question_mark": _question_mark,
@@ -131,20 +136,18 @@ CHECKS: Mapping[str, Callable[[AnnotatedQuestion, Limits], str]] = {
 NAMES = (*CHECKS, REPEATED)
 
 
-def check_questions(
-    questions: Sequence[AnnotatedQuestion], reject: Sequence[str], limits: Limits
-) -> Checked:
+def check_questions(questions: Sequence[AnnotatedQuestion], options: CollectOptions) -> Checked:
     """Check every question.
 
     Args:
         questions: in the order of the exports; of repeated questions the first is kept.
-        reject: checks that exclude a question; findings of the others are only listed.
-        limits: the limits of the checks.
+        options: the limits of the checks, and the checks that exclude a question; findings of
+            the others are only listed.
 
     Raises:
         ConfigError: an unknown check.
     """
-    for name in reject:
+    for name in options.reject:
         if name not in NAMES:
             raise ConfigError(f"reject={name}: no such check.{nearest(name, NAMES, listed=True)}")
 
@@ -159,7 +162,7 @@ def check_questions(
             checked.reasons.append(unusable.check)
             continue
 
-        details = {name: check(question, limits) for name, check in CHECKS.items()}
+        details = {name: check(question, options) for name, check in CHECKS.items()}
         key = (question.paragraph.text, *folded_words(question.question))
         first = seen.setdefault(key, question)
         details[REPEATED] = "" if first is question else f"asked in {first.where} already"
@@ -167,7 +170,7 @@ def check_questions(
         reasons = []
         for name, detail in details.items():
             if detail:
-                rejects = name in reject
+                rejects = name in options.reject
                 checked.findings.append(Finding(question, name, detail, rejects))
                 if rejects:
                     reasons.append(name)
@@ -178,20 +181,22 @@ def check_questions(
     return checked
 
 
-def write_data_set(out: Path, name: str, checked: Checked, language: str) -> list[Path]:
+def write_data_set(options: CollectOptions, checked: Checked) -> list[Path]:
     """Write the files of the splits that have questions, the problems and the data set's YAML."""
+    out, name = options.out, options.name
     paths, files = [], {}
     for split in SPLITS:
         of_split = [question for question in checked.kept if question.paragraph.split == split]
         if of_split:
             path = out / FILES[split]
-            write_json(path, {"version": "v1.1", "data": list(map(_squad, of_split))})
-            files[split] = (path, len(of_split))
+            rows = [_squad(question) for question in of_split]
+            write_json(path, {"version": "v1.1", "data": rows})
+            files[split] = (path, len(rows))
             paths.append(path)
 
     problems = out / "problems.csv"
     write_table(problems, _problem_columns(checked.findings))
-    config = write_config(out, name, files, _settings(name, language))
+    config = write_config(out, name, files, _settings(name, options.language))
     return [*paths, problems, config]
 
 
