@@ -43,15 +43,11 @@ class StrengthOptions(DataFolders):
 
 def run(arguments: Sequence[str]) -> int:
     """Run the cells that are not finished, and write the table; returns the exit code."""
-    option_names = {*field_types(StrengthOptions), "paths.data", "paths.cache"}
-    words, overrides = [], []
-    for word in arguments:
-        key = word.partition("=")[0]
-        if key in option_names:
-            words.append(word)
-        else:
-            overrides.append(word)
+    names = {*field_types(StrengthOptions), "paths.data", "paths.cache"}
+    words = [word for word in arguments if word.partition("=")[0] in names]
+    overrides = [word for word in arguments if word not in words]
     options = parse_options(StrengthOptions, words)
+    out = options.out
     data, cache = options.folders
     overrides += [f"paths.data={data}", f"paths.cache={cache}"]
 
@@ -64,36 +60,46 @@ def run(arguments: Sequence[str]) -> int:
     if options.only:
         cells = [cell for cell in cells if cell.set in options.only]
 
-    finished_all = True
+    all_finished = True
     if not options.dry_run:
         begin()
-        matres = _matres(data, options.out)
-        variants = _variants(matres, data / "trc/training-data", options.out)
-        paths = {"runs": options.out, "encoder": encoder, "matres": matres, "variants": variants}
-        finished_all = Runs(plan, paths, overrides).run(cells, options.jobs)
-        print_lines(*write_tables(plan, options.out))
+        matres = _matres(data, out)
+        variants = _variants(matres, data / "trc/training-data", out)
+        paths = {"runs": out, "encoder": encoder, "matres": matres, "variants": variants}
+        all_finished = Runs(plan, paths, overrides).run(cells, options.jobs)
+        print_lines(*write_tables(plan, out))
 
-    print_tables([overview(cells, options.out)])
-    return 0 if finished_all else 2
+    print_tables([overview(cells, out)])
+    return 0 if all_finished else 2
 
 
 def _matres(data: Path, out: Path) -> Path:
-    """Find the tables of MATRES, or build them from its relations and TempEval-3's texts."""
-    if (data / "matres/train.csv").is_file():
-        return data / "matres"
+    """Find the tables of MATRES, or build them from its relations and TempEval-3's texts.
+
+    Returns:
+        The folder of `train.csv` and `test.csv`, which may be missing if their sources are.
+    """
+    shipped = data / "matres"
+    if (shipped / "train.csv").is_file():
+        return shipped
 
     built = (out / "matres").absolute()
     texts = [data / "tempeval3/TBAQ-cleaned", data / "tempeval3/te3-platinum"]
     has_texts = all(path.is_dir() for path in texts)
     if has_texts and not (built / "test.csv").is_file():
-        build = load("heron_forks.trc.matres:run")
         folders = ",".join(map(str, texts))
-        build([f"relations={data / 'matres'}", f"texts={folders}", f"out={built}"])
+        build = load("heron_forks.trc.matres:run")
+        build([f"relations={shipped}", f"texts={folders}", f"out={built}"])
     return built
 
 
 def _variants(matres: Path, trc: Path, out: Path) -> Path:
     """Write MATRES with VAGUE's share of TRC's train rows, and MATRES together with these rows.
+
+    Args:
+        matres: the folder of MATRES's tables.
+        trc: the folder of TRC's training data.
+        out: the folder of `heron strength`.
 
     Returns:
         The folder of `vague.csv` and `mixed.csv`, which are written if both data sets are there.
@@ -108,17 +114,22 @@ def _variants(matres: Path, trc: Path, out: Path) -> Path:
     by_text = {row["text"]: row for row in trc_all}
     hebrew = []
     for row in trc_train:
-        text = row["text"]
-        source = by_text[text]
-        document = source["document_number"]
-        label = row["named_label"]
-        hebrew.append({"guid": source["id"], "document": document, "text": text, "label": label})
+        source = by_text[row["text"]]
+        hebrew.append(
+            {
+                "guid": source["id"],
+                "document": source["document_number"],
+                "text": row["text"],
+                "label": row["named_label"],
+            }
+        )
 
-    vague_count = sum(row["label"] == "VAGUE" for row in hebrew)
-    share = vague_count / len(hebrew)
+    labels = [row["label"] for row in hebrew]
+    share = labels.count("VAGUE") / len(labels)
     clear = [row for row in english if row["label"] != "VAGUE"]
-    kept_count = round((len(english) - len(clear)) * (1 - share) / share)
-    left_out = random.Random(0).sample(clear, len(clear) - kept_count)
+    vague_count = len(english) - len(clear)
+    clear_count = round(vague_count * (1 - share) / share)
+    left_out = random.Random(0).sample(clear, len(clear) - clear_count)
     left_out_guids = {row["guid"] for row in left_out}
     vague = [row for row in english if row["guid"] not in left_out_guids]
 
@@ -129,12 +140,14 @@ def _variants(matres: Path, trc: Path, out: Path) -> Path:
         mixed.append({**row, "text": text})
     mixed += hebrew
 
-    for name, rows in (("vague", vague), ("mixed", mixed)):
-        columns = {}
-        for column in ("guid", "document", "text", "label"):
-            columns[column] = [row[column] for row in rows]
-        write_table(folder / f"{name}.csv", columns)
+    _write_rows(folder / "vague.csv", vague)
+    _write_rows(folder / "mixed.csv", mixed)
     return folder
+
+
+def _write_rows(path: Path, rows: Sequence[Mapping[str, str]]) -> None:
+    columns = ("guid", "document", "text", "label")
+    write_table(path, {column: [row[column] for row in rows] for column in columns})
 
 
 class Runs:
@@ -155,21 +168,32 @@ class Runs:
         self.started: dict[str, Future[bool]] = {}
 
     def run(self, cells: Sequence[Cell], jobs: int) -> bool:
-        """Run what is not finished, `jobs` runs at a time; returns whether all are finished."""
+        """Run what is not finished; returns whether all runs are finished in the end.
+
+        Args:
+            cells: in the order in which their runs start.
+            jobs: number of runs side by side.
+        """
         with ThreadPoolExecutor(jobs) as pool:
             try:
                 for cell in cells:
                     for job in cell.jobs():
                         name = f"{cell.key}/{job}"
                         self.started[name] = pool.submit(self._run, cell, job, name)
-                finished_runs = [future.result() for future in self.started.values()]
+                are_finished = [future.result() for future in self.started.values()]
             except KeyboardInterrupt:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-        return all(finished_runs)
+        return all(are_finished)
 
     def _run(self, cell: Cell, job: str, name: str) -> bool:
-        """Run one job in a process of its own; returns whether it is finished."""
+        """Run one job in a process of its own; returns whether it is finished.
+
+        Args:
+            cell: of the plan, perhaps with `among` in place of a recipe.
+            job: one of the cell's runs.
+            name: the run's folder in `out`.
+        """
         if RunFolder(self.out / name).state() == "done":
             return True
 
@@ -200,7 +224,11 @@ class Runs:
 
 
 def _run_apart(command: Sequence[str]) -> tuple[int, float]:
-    """Run a command; return its exit code and its seconds of processor time."""
+    """Run a command in a process of its own.
+
+    Returns:
+        Its exit code, and the seconds of processor time that it took.
+    """
     process = subprocess.Popen(command)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)  # or Popen would wait for it, too
@@ -208,7 +236,13 @@ def _run_apart(command: Sequence[str]) -> tuple[int, float]:
 
 
 def _with_best_recipe(plan: Plan, cell: Cell, out: Path) -> Cell:
-    """Give a cell with `among` the recipe of the best of these cells; others are unchanged."""
+    """Give a cell with `among` the recipe of the best of these cells; others are unchanged.
+
+    Of cells with equal scores, the one with the fewest words is the best.
+
+    Raises:
+        ConfigError: one of these cells is not finished.
+    """
     candidates = plan.candidates(cell)
     if not candidates:
         return cell

@@ -49,12 +49,8 @@ class Row(NamedTuple):
 
 def finished(cell: Cell, out: Path) -> list[RunRecord]:
     """Read the finished runs of a cell."""
-    records = []
-    for job in cell.jobs():
-        folder = out / cell.key / job
-        if RunFolder(folder).state() == "done":
-            records.append(collect(folder)[0])
-    return records
+    folders = [out / cell.key / job for job in cell.jobs()]
+    return [collect(folder)[0] for folder in folders if RunFolder(folder).state() == "done"]
 
 
 def mean_score(plan: Plan, cell: Cell, out: Path) -> float | None:
@@ -94,20 +90,13 @@ def write_tables(plan: Plan, out: Path) -> list[Path]:
         The files; the figure is written if a curriculum was compared with plain training.
     """
     minutes = read_minutes(out)
-    recipes, dynamics = [], []
-    for cell in plan.cells:
-        row = _row(plan, cell, out, minutes)
-        if cell.dynamics:
-            dynamics.append(row)
-        else:
-            recipes.append(row)
-    recipes = _corrected(plan, recipes)
-    dynamics = _corrected(plan, dynamics)
+    rows = [_row(plan, cell, out, minutes) for cell in plan.cells]
+    recipes = _corrected(plan, [row for row in rows if not row.cell.dynamics])
+    dynamics = _corrected(plan, [row for row in rows if row.cell.dynamics])
 
-    of_recipes = _table("Recipes", plan, recipes)
-    of_dynamics = _table("Dynamics beside plain training", plan, dynamics)
-    text = f"{to_markdown(of_recipes)}\n{to_markdown(of_dynamics)}"
-    files = [write_file(out / "table.md", text)]
+    of_recipes = to_markdown(_table("Recipes", plan, recipes))
+    of_dynamics = to_markdown(_table("Dynamics beside plain training", plan, dynamics))
+    files = [write_file(out / "table.md", f"{of_recipes}\n{of_dynamics}")]
 
     if any(row.test for row in dynamics):
         files.append(write_file(out / "dynamics.png", _figure(dynamics)))
@@ -115,7 +104,14 @@ def write_tables(plan: Plan, out: Path) -> list[Path]:
 
 
 def _row(plan: Plan, cell: Cell, out: Path, minutes: dict[str, float]) -> Row:
-    """Read a cell's runs, and compare them with those of the other cell on shared rows."""
+    """Read a cell's runs, and compare them with those of the other cell on shared rows.
+
+    Args:
+        plan: with the other cell.
+        cell: the row's.
+        out: the folder of all runs.
+        minutes: processor minutes by run.
+    """
     runs = finished(cell, out)
     names = [f"{cell.key}/{run.path.name}" for run in runs]
     average = summarize(minutes[name] for name in names if name in minutes)
@@ -132,22 +128,23 @@ def _row(plan: Plan, cell: Cell, out: Path, minutes: dict[str, float]) -> Row:
     of_set = plan.sets[cell.set]
     options = CompareOptions(split=of_set.split, metric=of_set.metric, rows="shared")
     try:
-        comparison = compare([baseline, system], options)
+        return row._replace(comparison=compare([baseline, system], options))
     except HeronError as error:
         print(f"heron strength: {cell.key}: {error}")
         return row
-    return row._replace(comparison=comparison)
 
 
 def _corrected(plan: Plan, rows: Sequence[Row]) -> list[Row]:
-    """Order rows by set, and correct the p-values of each set for their number."""
+    """Order rows by set, and correct the p-values of each set for their number.
+
+    Source: Holm 1979.
+    """
     ordered: list[Row] = []
     for name in plan.sets:
-        rows_of_set = [row for row in rows if row.cell.set == name]
-        p_values = {row.cell.key: row.test.randomization.p for row in rows_of_set if row.test}
+        of_set = [row for row in rows if row.cell.set == name]
+        p_values = {row.cell.key: row.test.randomization.p for row in of_set if row.test}
         p_holm = dict(zip(p_values, holm(list(p_values.values())), strict=True))
-        for row in rows_of_set:
-            ordered.append(row._replace(p_holm=p_holm.get(row.cell.key)))
+        ordered += [row._replace(p_holm=p_holm.get(row.cell.key)) for row in of_set]
     return ordered
 
 
@@ -157,22 +154,25 @@ def _table(title: str, plan: Plan, rows: Sequence[Row]) -> Table:
 
 
 def _cells(plan: Plan, row: Row) -> tuple[Value, ...]:
-    """Fill in a row of the table, in the order of `COLUMNS`."""
+    """Fill in a row of the table, in the order of `COLUMNS`.
+
+    A cell without a comparison has its score over all runs, and no difference.
+    """
     cell = row.cell
     metric = plan.sets[cell.set].metric
     name = f"{cell.name} +" if cell.first else cell.name
     runs = f"{len(row.runs)} of {len(cell.jobs())}"
+    score = _score_summary(plan, cell, row.runs)
+    difference = p = rows = None
 
-    if row.comparison is None or row.test is None or row.p_holm is None:
-        score = _score_summary(plan, cell, row.runs)
-        return (cell.set, name, runs, score, metric, None, None, None, row.minutes)
+    if row.comparison and row.test and row.p_holm is not None:
+        name = f"{name} against {cell.against}"
+        score = summarize(row.comparison.systems[-1].scores)
+        bootstrap = row.test.bootstrap
+        difference = Interval(bootstrap.difference, bootstrap.low, bootstrap.high)
+        p = Formatted(row.p_holm, ".2g")
+        rows = row.comparison.rows
 
-    name = f"{name} against {cell.against}"
-    score = summarize(row.comparison.systems[-1].scores)
-    bootstrap = row.test.bootstrap
-    difference = Interval(bootstrap.difference, bootstrap.low, bootstrap.high)
-    p = Formatted(row.p_holm, ".2g")
-    rows = row.comparison.rows
     return (cell.set, name, runs, score, metric, difference, p, rows, row.minutes)
 
 
@@ -182,20 +182,17 @@ def _figure(rows: Sequence[Row]) -> bytes:
 
     from heron.reports.figures import png
 
-    tested = [row for row in rows if row.test]
-    figure = Figure(figsize=(7, 1 + 0.3 * len(tested)), layout="constrained")
+    differences = {}
+    for row in reversed(rows):  # the first row is drawn at the top
+        if row.test:
+            differences[f"{row.cell.set}: {row.cell.name}"] = row.test.bootstrap
+
+    figure = Figure(figsize=(7, 1 + 0.3 * len(differences)), layout="constrained")
     axes = figure.subplots()
-
-    names: list[str] = []
-    for row in reversed(tested):  # the first row is drawn at the top
-        assert row.test is not None
-        bootstrap = row.test.bootstrap
-        height = len(names)
-        axes.plot([bootstrap.low, bootstrap.high], [height, height], color="0.4")
-        axes.plot(bootstrap.difference, height, "o", color="black")
-        names.append(f"{row.cell.set}: {row.cell.name}")
-
+    for height, difference in enumerate(differences.values()):
+        axes.plot([difference.low, difference.high], [height, height], color="0.4")
+        axes.plot(difference.difference, height, "o", color="black")
     axes.axvline(0, color="0.7", linewidth=1)
-    axes.set_yticks(range(len(names)), names)
+    axes.set_yticks(range(len(differences)), list(differences))
     axes.set_xlabel("difference to plain training (score, 95 % interval)")
     return png(figure)
