@@ -218,7 +218,11 @@ def published_statistics(data: str, path: Path | None = None) -> PublishedStatis
 
 
 def _read(path: Path, content: Any) -> PublishedStatistics:
-    """Read the statistics of a published.yaml: the tables that its `statistics` name."""
+    """Read the statistics of a published.yaml: the tables that its `statistics` name.
+
+    Raises:
+        ConfigError: the statistics, or a table that they name, are missing or not valid.
+    """
     content = _mapping(content)
     statistics = _mapping(content.get("statistics"))
     if not statistics.keys() >= set(_KEYS):
@@ -258,7 +262,14 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 def _table(
     path: Path, key: str, statistics: Mapping[str, Any], tables: Mapping[str, Any]
 ) -> dict[str, dict[str, float | None]]:
-    """Read the numbers of the table that `statistics.<key>` names, by row and column."""
+    """Read the numbers of the table that `statistics.<key>` names.
+
+    Returns:
+        By row and column, numbers, and None for what the paper does not print.
+
+    Raises:
+        ConfigError: there is no such table, or it has other cells than numbers.
+    """
     name = statistics[key]
     if not isinstance(name, str) or name not in tables:
         hint = nearest(str(name), tables)
@@ -272,12 +283,11 @@ def _table(
     numbers = {}
     for row, values in rows.items():
         where = f"{path}: tables.{name}.rows.{row}"
-        expected = f"expected a value for each of {len(columns)} columns"
-        if not isinstance(values, list):
-            raise ConfigError(f"{where}: {expected}: {values!r}")
-        if len(values) != len(columns):
-            raise ConfigError(f"{where}: {expected}: {len(values)}")
-
+        if not isinstance(values, list) or len(values) != len(columns):
+            size = len(values) if isinstance(values, list) else repr(values)
+            raise ConfigError(
+                f"{where}: expected a value for each of {len(columns)} columns: {size}"
+            )
         for value in values:
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if value is not None and not is_number:

@@ -15,7 +15,7 @@ from heron.data.examples import Example
 from heron.languages import get_language
 from heron.results.shipped import read_shipped
 from heron.training.compose import compose
-from heron_tools.morphology.backends import load_morphology
+from heron_tools.morphology.backends import Morphology, load_morphology
 from heron_tools.prompting.prompts import Prompter, as_text
 from heron_tools.reproduction.targets import Estimate, Filled, Names, Request, choose_present
 from heron_tools.statistics.options import AnalyzeOptions
@@ -96,7 +96,7 @@ def texts(request: Request) -> Filled:
                 mark = f"{substitute}, {encoder}" if substitute else encoder
             values[name, column] = Estimate(value, n=n, of="articles", mark=mark)
 
-    per_word = morphology_table(profiles, load_morphology(MORPHOLOGY, get_language("he")))
+    per_word = morphology_table(profiles, _morphology())
     return Filled({"table1": values}, (table, per_word), notes=_substitute_note(substitute))
 
 
@@ -119,6 +119,10 @@ def _similarity(sets: Sets, request: Request) -> tuple[dict[str, float], dict[st
     return means_of_sets, counts, note
 
 
+def _morphology() -> Morphology:
+    return load_morphology(MORPHOLOGY, get_language("he"))
+
+
 def summaries_by_word(request: Request) -> Filled:
     """Measure abstractness, compression and redundancy (Table 2)."""
     return _shares(request, {WORDS_ROW: WHITESPACE})
@@ -129,24 +133,29 @@ def summaries_by_morpheme(request: Request) -> Filled:
     return _shares(request, {WORDS_ROW: WHITESPACE, MORPHEMES_ROW: MARKED_MORPHEMES})
 
 
-def _shares(request: Request, rows: Mapping[str, str]) -> Filled:
-    """Compare rows of the paper's table with the shares of the token unit that each names."""
+def _shares(request: Request, units: Mapping[str, str]) -> Filled:
+    """Compare rows of the paper's table with measured shares.
+
+    Args:
+        request: of the target.
+        units: by row, the token unit that its shares are compared with.
+    """
     sets, substitute = _pairs(request)
     # The last profile is that of all splits together, if there are several.
     name, whole = list(_profiles(sets).items())[-1]
+    size = len(whole)
     measured = measure(whole, request.seed)
 
     values: Values = {}
-    for row, unit in rows.items():
+    for row, unit in units.items():
         for column, share in measured[unit].items():
             if isinstance(share, Interval):
-                estimate = Estimate(*share, n=len(whole), of="articles", mark=substitute)
+                estimate = Estimate(*share, n=size, of="articles", mark=substitute)
                 values[row, column] = estimate
 
-    morphology = load_morphology(MORPHOLOGY, get_language("he"))
-    table = share_table({name: measured}, {name: len(whole)}, morphology)
-    units = ", ".join(f"{row}: {unit}" for row, unit in rows.items())
-    note = f"Tokens beside the paper's rows: {units}. The table has all definitions."
+    table = share_table({name: measured}, {name: size}, _morphology())
+    listed = ", ".join(f"{row}: {unit}" for row, unit in units.items())
+    note = f"Tokens beside the paper's rows: {listed}. The table has all definitions."
     return Filled({"table5": values}, (table,), notes=(note, *_substitute_note(substitute)))
 
 
@@ -181,7 +190,7 @@ def _pairs(request: Request) -> tuple[Sets, str]:
 
 def _profiles(sets: Sets) -> dict[str, Profile]:
     """Compute the profile of each set, and of several together."""
-    morphology = load_morphology(MORPHOLOGY, get_language("he"))
+    morphology = _morphology()
     profiles = {name: profile(pairs, morphology) for name, pairs in sets.items()}
     if len(profiles) > 1:
         profiles[ALL] = merge(list(profiles.values()))
@@ -217,9 +226,12 @@ def errors(request: Request) -> Filled:
 
 
 def _counts(table: Table) -> Values:
-    """Read the counts by most raters: columns are systems, the first row counts summaries.
+    """Read the counts by most raters.
 
     Counts over another number of summaries than the paper's are marked.
+
+    Args:
+        table: its columns are systems, its first row counts the summaries of each.
     """
     checked, *rows = table.rows
     values: Values = {}
@@ -234,18 +246,18 @@ def _counts(table: Table) -> Values:
 
 
 def _means(table: Table) -> Values:
-    """Read the mean ratings by system and criterion."""
+    """Read the mean ratings by system and criterion, with their intervals if they have any."""
     values: Values = {}
     for row in table.rows:
+        system = str(row[0])
         cells = dict(zip(table.columns, row, strict=True))
         n = int(_number(cells["summaries"]))
         for name in CRITERIA:
             mean = cells.get(name)
-            key = (str(row[0]), name)
             if isinstance(mean, Interval):
-                values[key] = Estimate(*mean, n=n, of="summaries")
+                values[system, name] = Estimate(*mean, n=n, of="summaries")
             elif isinstance(mean, float):
-                values[key] = Estimate(mean, n=n, of="summaries")
+                values[system, name] = Estimate(mean, n=n, of="summaries")
     return values
 
 

@@ -135,10 +135,7 @@ def _row(plan: Plan, cell: Cell, out: Path, minutes: dict[str, float]) -> Row:
 
 
 def _corrected(plan: Plan, rows: Sequence[Row]) -> list[Row]:
-    """Order rows by set, and correct the p-values of each set for their number.
-
-    Source: Holm 1979.
-    """
+    """Order rows by set, and correct the p-values of each set for their number."""
     ordered: list[Row] = []
     for name in plan.sets:
         of_set = [row for row in rows if row.cell.set == name]

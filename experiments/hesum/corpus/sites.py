@@ -62,7 +62,15 @@ def find_site(sites: list[Site], host: str) -> Site:
 
 
 def _site(where: str, row: Any) -> Site:
-    """Read one site; `where` names it in errors."""
+    """Read one site.
+
+    Args:
+        where: its place in the list, for messages.
+        row: its keys.
+
+    Raises:
+        ConfigError: an unknown key, or a value that cannot be used.
+    """
     names = [field.name for field in fields(Site)]
     if not isinstance(row, dict):
         raise ConfigError(f"{where}: expected keys {', '.join(names)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +16,7 @@ from heron.reports.pages import render
 
 from . import tables
 from .reading import find_forms, read_forms
-from .study import NO_ERROR, TEMPLATES, Study, read_key
+from .study import NO_ERROR, TEMPLATES, Metrics, Study, read_key
 from .systems import numbers
 from .tables import Ratings, unblind
 
@@ -75,20 +76,17 @@ def collect_study(options: CollectOptions) -> StudyReport:
     return StudyReport(tuple(results), tuple(problems), tuple(files))
 
 
-def _add_metrics(study: Study, paths: Sequence[Path]) -> tables.Metrics:
+def _add_metrics(study: Study, paths: Sequence[Path]) -> Metrics:
     """Join the key's metrics with further tables, which take precedence."""
-    merged: dict[str, dict[str, dict[str, float]]] = {}
-    for system, by_guid in study.metrics.items():
-        merged[system] = {guid: dict(scores) for guid, scores in by_guid.items()}
-
+    metrics = copy.deepcopy(study.metrics)
     for path in paths:
         by_summary = _read_metrics(path, study)
         for system in study.systems:
-            of_system = merged.setdefault(system, {})
+            of_system = metrics.setdefault(system, {})
             for guid in study.guids:
                 scores = by_summary.get(_summary_key(system, guid), {})
                 of_system.setdefault(guid, {}).update(scores)
-    return merged
+    return metrics
 
 
 def _summary_key(system: str, guid: str) -> str:
@@ -97,7 +95,10 @@ def _summary_key(system: str, guid: str) -> str:
 
 
 def _read_metrics(path: Path, study: Study) -> dict[str, dict[str, float]]:
-    """Read the scores of a table by the key of their summary, and by column.
+    """Read the scores of a table of metrics.
+
+    Returns:
+        Numbers by the key of their summary, and by column.
 
     Raises:
         DataError: missing columns, an unknown system, or no row of a judged article.
@@ -123,7 +124,7 @@ def _read_metrics(path: Path, study: Study) -> dict[str, dict[str, float]]:
     return scores
 
 
-def _tables(ratings: Ratings, metrics: tables.Metrics, seed: int) -> list[Table]:
+def _tables(ratings: Ratings, metrics: Metrics, seed: int) -> list[Table]:
     """Compute the tables that have rows."""
     results = [
         tables.means_table(ratings, seed),
@@ -146,24 +147,25 @@ def _write_rows(folder: Path, ratings: Ratings) -> list[Path]:
     for answer in ratings.answers:
         judged = ratings.judged(answer)
         summary = (answer.rater, judged.guid, judged.system)
+
         given += [(*summary, name, rating) for name, rating in answer.ratings.items()]
         ticked = [NO_ERROR] if answer.none else sorted(answer.errors)
         errors += [(*summary, name) for name in ticked]
         if answer.comment:
             comments.append((*summary, answer.comment))
 
-    files = []
-    for name, rows, columns in (
-        ("ratings", given, ("criterion", "value")),
-        ("errors", errors, ("error",)),
-        ("comments", comments, ("comment",)),
-    ):
-        names = ("rater", "guid", "system", *columns)
-        cells = {column: [row[index] for row in rows] for index, column in enumerate(names)}
-        path = folder / f"{name}.csv"
-        write_table(path, cells)
-        files.append(path)
-    return files
+    return [
+        _write_csv(folder / "ratings.csv", given, "criterion", "value"),
+        _write_csv(folder / "errors.csv", errors, "error"),
+        _write_csv(folder / "comments.csv", comments, "comment"),
+    ]
+
+
+def _write_csv(path: Path, rows: tables.Rows, *columns: str) -> Path:
+    """Write rows that begin with rater, guid and system; returns the path."""
+    names = ("rater", "guid", "system", *columns)
+    write_table(path, {name: [row[index] for row in rows] for index, name in enumerate(names)})
+    return path
 
 
 def _write_report(

@@ -103,8 +103,7 @@ def _pearson_interval(
 ) -> tuple[float | None, float | None]:
     """Resample whole groups, and take the middle 95 % of r.
 
-    r is a function of six sums over units (n, x, y, x², y², xy), so that a draw of groups only
-    adds up their sums.
+    Only the groups' sums are resampled, since r is a function of sums over units.
     """
     group_names, group_N = np.unique(names, return_inverse=True)
     if len(group_names) < 2:
@@ -116,17 +115,21 @@ def _pearson_interval(
     summands_NK = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
     sums_GK = np.zeros((len(group_names), 6))
     np.add.at(sums_GK, group_N, summands_NK)
-    n, sum_x, sum_y, sum_xx, sum_yy, sum_xy = resample_groups(sums_GK, resamples, seed).T
 
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread_x = sum_xx - sum_x**2 / n
-        spread_y = sum_yy - sum_y**2 / n
-        spread = spread_x * spread_y
-        covariance = sum_xy - sum_x * sum_y / n
-        r_R = covariance / np.sqrt(np.where(spread > _SPREAD, spread, math.nan))
-
+    r_R = _pearson_of_sums(resample_groups(sums_GK, resamples, seed))
     r_R = np.clip(r_R[np.isfinite(r_R)], -1.0, 1.0)
     if not r_R.size:
         return None, None
     bounds = percentile_intervals({"r": r_R})
     return bounds["r_low"], bounds["r_high"]
+
+
+def _pearson_of_sums(sums_RK: Floats) -> Floats:
+    """Compute Pearson's r from sums of 1, x, y, x², y² and xy; NaN if x or y is constant."""
+    n, x, y, xx, yy, xy = sums_RK.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread_x = xx - x**2 / n
+        spread_y = yy - y**2 / n
+        spread_R = spread_x * spread_y
+        covariance_R = xy - x * y / n
+        return covariance_R / np.sqrt(np.where(spread_R > _SPREAD, spread_R, math.nan))

@@ -125,13 +125,16 @@ def _instructions(study: Study, wording: Wording) -> str:
     """Explain how to fill a CSV form; the HTML form explains itself."""
     words = wording.interface
     lines = [words.title, "", *words.instructions, ""]
+
+    highest = max(RATINGS)
     for criterion in study.criteria:
         lines.append(f"{criterion.name}: {criterion.title}. {criterion.description}")
         if criterion.lowest:
-            lines.append(f"    1 = {criterion.lowest}, {max(RATINGS)} = {criterion.highest}")
+            lines.append(f"    1 = {criterion.lowest}, {highest} = {criterion.highest}")
 
     if study.errors:
-        lines += ["", f"{words.errors}: x"]
+        lines.append("")
+        lines.append(f"{words.errors}: x")
         for kind in study.errors:
             lines.append(f"{kind.name}: {kind.title} – {kind.description}")
         lines.append(f"{NO_ERROR}: {words.none}")

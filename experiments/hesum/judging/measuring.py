@@ -19,6 +19,7 @@ from heron.tasks.summarization.scores import compute_asked, sign_asked
 from heron_tools.analysis.systems import SummarySystem
 
 from .correlation import Floats
+from .study import Metrics
 from .systems import metrics_of
 
 WORDS = "words"  # shows whether another score only measures length
@@ -37,7 +38,7 @@ def measure(
     guids: Sequence[str],
     code: str,
     bertscore: BertScoreConfig | None = None,
-) -> dict[str, dict[str, dict[str, float]]]:
+) -> Metrics:
     """Collect numeric columns of files, and compute ROUGE (fractions) and length (words).
 
     Args:
@@ -52,7 +53,7 @@ def measure(
         column takes precedence.
     """
     golds = _references(systems, guids)
-    measured = {}
+    measured: Metrics = {}
     for system in systems:
         texts = system.summaries
         own_golds = golds[system.name]

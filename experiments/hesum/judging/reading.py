@@ -129,13 +129,13 @@ class _FormReader:
         """Join two files' answers on one summary, without the ratings that differ."""
         ratings = {**second.ratings, **first.ratings}
         for name, value in second.ratings.items():
-            key = (first.rater, first.item, name)
-            earlier = first.ratings.get(name, value)
-            if earlier != value:
+            earlier = ratings[name]
+            if value != earlier:
                 what = f"{name}={value}, but {earlier} in {first.where}"
                 self._report(second.where, what, "leave the older file out; neither counts")
-                self.contradicted.add(key)
-            if key in self.contradicted:
+                self.contradicted.add((first.rater, first.item, name))
+
+            if (first.rater, first.item, name) in self.contradicted:
                 del ratings[name]
 
         errors = first.errors | second.errors

@@ -212,7 +212,14 @@ def _summaries(systems: Sequence[SummarySystem], gold: bool) -> dict[str, Mappin
 def _draw(
     articles: Mapping[str, str], summaries: Mapping[str, Mapping[str, str]], options: SampleOptions
 ) -> list[str]:
-    """Draw from the articles that all systems summarized, independent of the files' order."""
+    """Draw from the articles that all systems summarized, independent of the files' order.
+
+    Returns:
+        Guids, sorted.
+
+    Raises:
+        ConfigError: more articles are asked for than there are.
+    """
     common = sorted(set(articles).intersection(*summaries.values()))
     count = options.articles
     if count > len(common):

@@ -28,6 +28,8 @@ _KIND = "heron judge key"
 _RESERVED = ("study", "rater", "item", "article", "summary", NO_ERROR, "comment")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
+Metrics = dict[str, dict[str, dict[str, float]]]  # scores by system, guid and name
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:
@@ -61,7 +63,7 @@ class Study:
     errors: tuple[Question, ...]
     systems: tuple[str, ...]
     items: Mapping[str, Mapping[str, Judged]]
-    metrics: Mapping[str, Mapping[str, Mapping[str, float]]]
+    metrics: Metrics
     synthetic: bool
     made: Mapping[str, Any]
 
@@ -183,7 +185,15 @@ def _choose(
 
 
 def _read_questions(path: Path, ends: tuple[str, ...]) -> tuple[Question, ...]:
-    """Read a table of questions; raises DataError with all rows that cannot be used."""
+    """Read a table of questions.
+
+    Args:
+        path: the table.
+        ends: further columns that it needs, besides name and description.
+
+    Raises:
+        DataError: rows that cannot be used, all at once.
+    """
     table = read_table(path)
     table.require("name", "description", *ends)
     problems = table.missing_values("name")

@@ -19,9 +19,8 @@ from heron_tools.statistics.rates import group_mean
 
 from .correlation import FEWEST, Correlation, Floats, correlate
 from .reading import Answer
-from .study import Judged, Study
+from .study import Judged, Metrics, Study
 
-Metrics = Mapping[str, Mapping[str, Mapping[str, float]]]  # by system, guid, name
 ALL = "all"  # criteria together
 
 Rows = list[tuple[Cell, ...]]
@@ -60,14 +59,20 @@ class Ratings:
 
     def judged(self, answer: Answer) -> Judged:
         """Find the summary of an answer."""
-        return self.study.items[answer.rater][answer.item]
+        items = self.study.items[answer.rater]
+        return items[answer.item]
 
 
 def unblind(study: Study, answers: Sequence[Answer]) -> Ratings:
-    """Join answers with the key, which names the system of each summary."""
+    """Join answers with the key, which names the system of each summary.
+
+    Args:
+        study: the key.
+        answers: of all raters, as `read_forms` returns them.
+    """
     units = tuple(Judged(guid, system) for guid in study.guids for system in study.systems)
-    column_of = {unit: index for index, unit in enumerate(units)}
-    row_of = {rater: index for index, rater in enumerate(study.items)}
+    column_of = {unit: column for column, unit in enumerate(units)}
+    row_of = {rater: row for row, rater in enumerate(study.items)}
     nothing_RU = np.full((len(row_of), len(units)), np.nan)
 
     values = {question.name: nothing_RU.copy() for question in study.criteria}
@@ -76,18 +81,18 @@ def unblind(study: Study, answers: Sequence[Answer]) -> Ratings:
     if checkers:
         ticks = {question.name: nothing_RU.copy() for question in study.errors}
 
+    ratings = Ratings(study, tuple(answers), units, values, ticks)
     for answer in answers:
-        rater = answer.rater
-        unit = study.items[rater][answer.item]
-        cell = (row_of[rater], column_of[unit])
+        row = row_of[answer.rater]
+        column = column_of[ratings.judged(answer)]
 
         for name, rating in answer.ratings.items():
-            values[name][cell] = rating
-        if rater in checkers:
+            values[name][row, column] = rating
+        if answer.rater in checkers:
             for name, ticks_RU in ticks.items():
-                ticks_RU[cell] = name in answer.errors
+                ticks_RU[row, column] = name in answer.errors
 
-    return Ratings(study, tuple(answers), units, values, ticks)
+    return ratings
 
 
 def unit_means(values_RU: Floats) -> Floats:
