@@ -63,9 +63,11 @@ def _overlap(prediction: Offsets | None, golds: Sequence[Offsets]) -> str:
     return "overlaps"
 
 
-def _character_f1(first: Offsets, second: Offsets) -> float:
-    shared = min(first[1], second[1]) - max(first[0], second[0])
-    lengths = first[1] - first[0] + second[1] - second[0]
+def _character_f1(prediction: Offsets, gold: Offsets) -> float:
+    start, end = prediction
+    low, high = gold
+    shared = min(end, high) - max(start, low)
+    lengths = (end - start) + (high - low)
     return 2 * max(shared, 0) / max(lengths, 1)
 
 

@@ -26,6 +26,12 @@ MINIMAL, TOO_LONG, TOO_SHORT, WRONG = SIZES = ("minimal", "too long", "too short
 _SHOWN = ("guid", "article", "question", "context", "answer")
 _MARKS = ("correct", "minimal", "too_long", "too_short")
 _CORRECTED = "corrected_answer"
+# Of a correction, by the marked size.
+_EXPECTED = {
+    MINIMAL: "too_long or too_short?",
+    TOO_LONG: "a shorter one is expected",
+    TOO_SHORT: "a longer one is expected",
+}
 COLUMNS = (*_SHOWN, *_MARKS, _CORRECTED)
 
 
@@ -51,12 +57,14 @@ class JudgedAnswer:
 
     @property
     def ratio(self) -> float | None:
-        """Words of the longer of answer and correction, divided by the shorter's words."""
+        """Words of the longer of answer and correction, divided by the shorter's words.
+
+        None without a correction, and for an answer that is minimal or wrong.
+        """
         if self.corrected is None or self.size not in (TOO_LONG, TOO_SHORT):
             return None
-        words = len(self.answer.split())
-        corrected_words = len(self.corrected.split())
-        return max(words, corrected_words) / min(words, corrected_words)
+        shorter, longer = sorted((len(self.answer.split()), len(self.corrected.split())))
+        return longer / shorter
 
 
 def write_sheet(path: Path, examples: Sequence[Example], sample: int, seed: int) -> int:
@@ -153,33 +161,42 @@ def _judged_answer(row: Mapping[str, Any]) -> JudgedAnswer | None:
     if len(sizes) > 1:
         raise ValueError(f"marked {' and '.join(sizes)}", "one size for each answer")
     if not sizes and correct is not False:
-        raise ValueError(
-            "no size is marked",
-            f"mark one of {', '.join(_MARKS[1:])}, or correct=no for a wrong one",
-        )
+        names = ", ".join(_MARKS[1:])
+        fix = f"mark one of {names}, or correct=no for a wrong one"
+        raise ValueError("no size is marked", fix)
 
     size = sizes[0] if sizes else WRONG
     answer, context = cells["answer"], cells["context"]
     if corrected is not None:
         _check_correction(corrected, answer, context, size)
+
     group = cells.get("article") or context
-    return JudgedAnswer(cells["guid"], group, answer, size, correct is not False, corrected)
+    is_correct = correct is not False
+    return JudgedAnswer(cells["guid"], group, answer, size, is_correct, corrected)
 
 
 def _check_correction(corrected: str, answer: str, context: str, size: str) -> None:
-    """Check that a correction has the marked size; raises ValueError with the problem and a fix."""
+    """Check that a correction is in the context, and differs from the answer as the size says.
+
+    Raises:
+        ValueError: the problem and its fix.
+    """
     if corrected not in context:
         raise ValueError(f"{_CORRECTED} '{corrected}' is not in the context", "copy it from there")
-    if size == MINIMAL and corrected != answer.strip():
-        raise ValueError(f"minimal, yet corrected to '{corrected}'", "too_long or too_short?")
 
     # A correction may remove half a word (a prefix), but must not have more words.
     more_words = len(corrected.split()) - len(answer.split())
     more_characters = len(corrected) - len(answer)
-    if size == TOO_LONG and (more_words > 0 or more_characters >= 0):
-        raise ValueError(f"too long, yet corrected to '{corrected}'", "a shorter one is expected")
-    if size == TOO_SHORT and (more_words < 0 or more_characters <= 0):
-        raise ValueError(f"too short, yet corrected to '{corrected}'", "a longer one is expected")
+    fits = True
+    if size == MINIMAL:
+        fits = corrected == answer.strip()
+    elif size == TOO_LONG:
+        fits = more_words <= 0 and more_characters < 0
+    elif size == TOO_SHORT:
+        fits = more_words >= 0 and more_characters > 0
+
+    if not fits:
+        raise ValueError(f"{size}, yet corrected to '{corrected}'", _EXPECTED[size])
 
 
 def quality_table(judged: Sequence[JudgedAnswer], empty: int) -> Table:

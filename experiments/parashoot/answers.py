@@ -223,12 +223,17 @@ def payload(slicer: Slicer) -> dict[str, Any]:
 def _card(
     slicer: Slicer, row: int, contexts: dict[str, int], names: Sequence[str]
 ) -> dict[str, Any]:
-    """Lay out an answer; a context that is not in `contexts` yet is added."""
+    """Lay out an answer.
+
+    Args:
+        slicer: with all answers.
+        row: the answer's.
+        contexts: their numbers on the page; a new context is added.
+        names: of the scores.
+    """
     example: Example = slicer.split.examples[row]
     cells = {name: column[row] for name, column in slicer.split.frame.columns.items()}
-    span = cells["place"]
-    probability = cells["probability"]
-
+    span, probability = cells["place"], cells["probability"]
     card: dict[str, Any] = {
         "guid": clean_text(example.guid),
         "group": clean_text("" if example.group == example.text else example.group),
@@ -243,6 +248,7 @@ def _card(
         "word": cells["question_word"],
         "scores": [round(float(slicer.scores[name][row]), 4) for name in names],
     }
+
     if span is None or probability is None:
         card["written"] = clean_text(cells["prediction"])
     else:

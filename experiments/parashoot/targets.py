@@ -74,10 +74,9 @@ def sizes(request: Request) -> Filled:
         if name == ALL and shipped.missing:
             continue  # a total over some files only is not comparable
         row = "total" if name == ALL else name
-        questions = split.questions
-        values[row, "articles"] = Estimate(split.articles, n=questions, of="questions")
-        values[row, "paragraphs"] = Estimate(split.paragraphs, n=questions, of="questions")
-        values[row, "questions"] = Estimate(questions, n=questions, of="questions")
+        for column in ("articles", "paragraphs", "questions"):
+            count = getattr(split, column)
+            values[row, column] = Estimate(count, n=split.questions, of="questions")
     return Filled({"table1": values}, (size_table(described),), notes=_missing(shipped))
 
 
@@ -125,16 +124,16 @@ def overlaps(request: Request) -> Filled:
     classes_N = np.asarray(classes, dtype=object)
     group_N = group_ids(groups)
     wrong_N = classes_N != "equal"
+    errors = int(wrong_N.sum())
 
     values: Values = {}
     for name in OVERLAPS:
         hit_N = classes_N == name
         of_all = share(hit_N, group_N)
         values[name, "share"] = _estimate(of_all, len(classes), "questions", mark)
-        if name != "equal" and wrong_N.any():
+        if errors and name != "equal":
             of_errors = share(hit_N[wrong_N], group_N[wrong_N])
-            estimate = _estimate(of_errors, int(wrong_N.sum()), "errors", mark)
-            values[name, "share of errors"] = estimate
+            values[name, "share of errors"] = _estimate(of_errors, errors, "errors", mark)
 
     drawn = _draw(slicer, request.seed)
     drawn_classes = [classes[row] for row in drawn]
@@ -197,15 +196,18 @@ def lengths(request: Request) -> Filled:
 
 
 def annotated_examples(request: Request) -> Filled:
-    """Show Figure 3's two validation questions with their answers, from the user's file."""
-    shipped = _shipped(request, VALIDATION)
-    minimal: dict[str, str] = {}  # the corrected answers of sheets, by guid
+    """Show Figure 3's two validation questions with their answers, from the user's file.
+
+    Sheets among the request's files (`from=FILE`) give the minimal answers.
+    """
+    minimal: dict[str, str] = {}  # by guid
     for path in request.files:
         judged, _ = read_sheet(path)
         for answer in judged:
             if answer.corrected:
                 minimal[answer.guid] = answer.corrected
 
+    shipped = _shipped(request, VALIDATION)
     cards = []
     for example in _find(shipped.splits[VALIDATION], FIGURE_3):
         spans = [("annotated", example.spans[0])]
@@ -346,6 +348,7 @@ def _find(examples: Sequence[Example], guids: Sequence[str]) -> list[Example]:
     of_figure = [by_guid[guid] for guid in guids if guid in by_guid]
     if of_figure:
         return of_figure
+
     answered = [example for example in examples if example.spans]
     return answered[: len(guids)]
 

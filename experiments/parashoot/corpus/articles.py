@@ -104,16 +104,16 @@ def draw_paragraphs(options: SampleOptions) -> Sampled:
 
 
 def _check(options: SampleOptions) -> None:
+    """Refuse impossible numbers; raises ConfigError."""
     weights, size = options.weights, options.size
+    paragraphs, most = options.paragraphs, options.min_paragraphs
     if len(weights) != len(SPLITS) or min(weights) < 0 or not sum(weights):
         shown = ",".join(map(str, weights))
         raise ConfigError(
             f"weights={shown}: a number for each of train, validation and test, such as 295,33,165"
         )
-    if not 1 <= options.paragraphs <= options.min_paragraphs:
-        raise ConfigError(
-            f"paragraphs={options.paragraphs}: from 1 to min_paragraphs={options.min_paragraphs}"
-        )
+    if not 1 <= paragraphs <= most:
+        raise ConfigError(f"paragraphs={paragraphs}: from 1 to min_paragraphs={most}")
     if size is not None and size < 1:
         raise ConfigError(f"size={size}: expected 1 article or more")
 
@@ -183,7 +183,10 @@ def _folder(folder: Path) -> Articles:
 
 
 def _table(path: Path) -> Articles:
-    """Read the rows of a table, some at a time."""
+    """Read the rows of a table, some at a time.
+
+    A text is divided into paragraphs at empty lines; a list holds them already.
+    """
     for table in read_chunks(path, _AT_ONCE):
         yield from table.problems
         if not table.rows:

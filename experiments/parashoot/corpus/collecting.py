@@ -24,6 +24,7 @@ from heron.languages import get_language
 from heron.languages.words import folded_words, words
 
 from ..question_words import asks_yes_or_no
+from .articles import Paragraph
 from .label_studio import AnnotatedQuestion, Export
 
 FILES = {"train": "train.json", "validation": "dev.json", "test": "test.json"}
@@ -167,13 +168,13 @@ def check_questions(questions: Sequence[AnnotatedQuestion], options: CollectOpti
         first = seen.setdefault(key, question)
         details[REPEATED] = "" if first is question else f"asked in {first.where} already"
 
-        reasons = []
+        findings = []
         for name, detail in details.items():
             if detail:
-                rejects = name in options.reject
-                checked.findings.append(Finding(question, name, detail, rejects))
-                if rejects:
-                    reasons.append(name)
+                findings.append(Finding(question, name, detail, name in options.reject))
+        checked.findings.extend(findings)
+
+        reasons = [finding.check for finding in findings if finding.rejects]
         if reasons:
             checked.reasons.append(reasons[0])
         else:
@@ -184,20 +185,24 @@ def check_questions(questions: Sequence[AnnotatedQuestion], options: CollectOpti
 def write_data_set(options: CollectOptions, checked: Checked) -> list[Path]:
     """Write the files of the splits that have questions, the problems and the data set's YAML."""
     out, name = options.out, options.name
-    paths, files = [], {}
+    files = {}
     for split in SPLITS:
-        of_split = [question for question in checked.kept if question.paragraph.split == split]
-        if of_split:
+        kept = [question for question in checked.kept if question.paragraph.split == split]
+        if kept:
+            rows = [_squad(question) for question in kept]
             path = out / FILES[split]
-            rows = [_squad(question) for question in of_split]
             write_json(path, {"version": "v1.1", "data": rows})
             files[split] = (path, len(rows))
-            paths.append(path)
 
     problems = out / "problems.csv"
-    write_table(problems, _problem_columns(checked.findings))
+    rows_of_problems = [_problem_row(finding) for finding in checked.findings]
+    columns = {}
+    for index, column in enumerate(PROBLEM_COLUMNS):
+        columns[column] = [row[index] for row in rows_of_problems]
+    write_table(problems, columns)
+
     config = write_config(out, name, files, _settings(name, options.language))
-    return [*paths, problems, config]
+    return [*(path for path, _ in files.values()), problems, config]
 
 
 def _squad(question: AnnotatedQuestion) -> dict[str, Any]:
@@ -213,23 +218,19 @@ def _squad(question: AnnotatedQuestion) -> dict[str, Any]:
     }
 
 
-def _problem_columns(findings: Sequence[Finding]) -> dict[str, list[str]]:
-    """Lay out the columns of problems.csv."""
-    rows = []
-    for finding in findings:
-        question = finding.question
-        row = {
-            "where": question.where,
-            "task": question.task,
-            "annotator": question.annotator,
-            "question": question.question,
-            "answer": question.answer,
-            "check": finding.check,
-            "problem": finding.detail,
-            "then": "rejected" if finding.rejects else "listed",
-        }
-        rows.append(row)
-    return {name: [row[name] for row in rows] for name in PROBLEM_COLUMNS}
+def _problem_row(finding: Finding) -> tuple[str, ...]:
+    """Lay out `PROBLEM_COLUMNS`."""
+    question = finding.question
+    return (
+        question.where,
+        question.task,
+        question.annotator,
+        question.question,
+        question.answer,
+        finding.check,
+        finding.detail,
+        "rejected" if finding.rejects else "listed",
+    )
 
 
 def _settings(name: str, language: str) -> dict[str, Any]:
@@ -247,18 +248,23 @@ def _settings(name: str, language: str) -> dict[str, Any]:
 
 def size_table(export: Export, checked: Checked) -> Table:
     """Lay out ParaShoot's Table 1 of the kept questions."""
-    rows: list[tuple[str | int, ...]] = []
-    for split in (*SPLITS, "total"):
-        paragraphs = [question.paragraph for question in checked.kept]
-        if split != "total":
-            paragraphs = [paragraph for paragraph in paragraphs if paragraph.split == split]
-        titles = {paragraph.title for paragraph in paragraphs}
-        ids = {paragraph.id for paragraph in paragraphs}
-        rows.append((split, len(titles), len(ids), len(paragraphs)))
+    paragraphs = [question.paragraph for question in checked.kept]
+    rows = []
+    for split in SPLITS:
+        of_split = [paragraph for paragraph in paragraphs if paragraph.split == split]
+        rows.append(_size_row(split, of_split))
+    rows.append(_size_row("total", paragraphs))
 
     note = f"{export.tasks} tasks, {export.open} of them without a question."
     columns = ("split", "articles", "paragraphs", "questions")
     return Table("Articles, paragraphs and questions", columns, tuple(rows), note)
+
+
+def _size_row(name: str, paragraphs: Sequence[Paragraph]) -> tuple[str, int, int, int]:
+    """Count distinct articles and paragraphs, and questions, each given by its paragraph."""
+    titles = {paragraph.title for paragraph in paragraphs}
+    ids = {paragraph.id for paragraph in paragraphs}
+    return name, len(titles), len(ids), len(paragraphs)
 
 
 def check_table(export: Export, checked: Checked) -> Table:

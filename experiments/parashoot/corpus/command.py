@@ -51,7 +51,7 @@ def _collect(arguments: Sequence[str]) -> int:
     from . import collecting, label_studio  # start-up time
 
     options = parse_options(collecting.CollectOptions, arguments)
-    out, language = options.out, options.language
+    name, out, language = options.name, options.out, options.language
     _check_limits("answer_words", options.answer_words)
     _check_limits("question_words", options.question_words)
     if "yes_no" in options.reject and get_language(language).questions is None:
@@ -62,14 +62,15 @@ def _collect(arguments: Sequence[str]) -> int:
     files = collecting.write_data_set(options, checked)
 
     problems = collecting.check_table(export, checked)
-    print_tables([problems, collecting.size_table(export, checked)])
+    sizes = collecting.size_table(export, checked)
+    print_tables([problems, sizes])
     print_lines(*files)
-    print(f"heron train data={options.name} --config-dir {out / 'conf'} paths.data={out}")
+    print(f"heron train data={name} --config-dir {out / 'conf'} paths.data={out}")
     return 0 if checked.kept else 1
 
 
-def _check_limits(key: str, values: Sequence[int]) -> None:
+def _check_limits(key: str, limits: Sequence[int]) -> None:
     """Refuse anything but two numbers of words, the fewest and the most."""
-    if len(values) != 2 or not 1 <= values[0] <= values[1]:
-        shown = ",".join(map(str, values))
+    if len(limits) != 2 or not 1 <= limits[0] <= limits[1]:
+        shown = ",".join(map(str, limits))
         raise ConfigError(f"{key}={shown}: the fewest and the most words, such as 1,30")

@@ -222,7 +222,13 @@ def _regions(results: Sequence[Any]) -> dict[str, dict[str, Any]]:
 def _question(
     region: Mapping[str, Any], names: tuple[str, str, str, str], paragraph: Paragraph
 ) -> AnnotatedQuestion:
-    """Read a region; `names` are place, task, annotator and id."""
+    """Read a region.
+
+    Args:
+        region: the values of its answer and its question, either of which may be missing.
+        names: file and line, task, annotator, and id of the question.
+        paragraph: that the answer is marked in.
+    """
     text = region.get(QUESTION, {}).get("text") or ""
     if isinstance(text, list):
         text = " ".join(map(str, text))
