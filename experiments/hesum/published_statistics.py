@@ -93,7 +93,12 @@ class PublishedStatistics:
         return replace(table, rows=(*_rows_of(self.systems), *table.rows))
 
     def _difference(self, shares: Shares, row: str) -> tuple[Cell, ...]:
-        """Subtract a row of the paper from measured shares."""
+        """Subtract a row of the paper from measured shares.
+
+        Returns:
+            A row of the table: the differences, and how many of the paper's numbers lie in the
+            measured intervals.
+        """
         printed_row = self.summaries[row]
         cells: list[Cell] = []
         inside = compared = 0
@@ -263,6 +268,12 @@ def _table(
     path: Path, key: str, statistics: Mapping[str, Any], tables: Mapping[str, Any]
 ) -> dict[str, dict[str, float | None]]:
     """Read the numbers of the table that `statistics.<key>` names.
+
+    Args:
+        path: of the published.yaml, for messages.
+        key: `texts`, `summaries` or `systems`.
+        statistics: names of tables by key.
+        tables: all tables of the file.
 
     Returns:
         By row and column, numbers, and None for what the paper does not print.

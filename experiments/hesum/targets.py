@@ -246,7 +246,14 @@ def _counts(table: Table) -> Values:
 
 
 def _means(table: Table) -> Values:
-    """Read the mean ratings by system and criterion, with their intervals if they have any."""
+    """Read the mean ratings.
+
+    Args:
+        table: a row for each system, with its mean of each criterion.
+
+    Returns:
+        Means by system and criterion, with intervals unless all ratings are of one article.
+    """
     values: Values = {}
     for row in table.rows:
         system = str(row[0])
@@ -267,7 +274,11 @@ def _number(cell: object) -> float:
 
 
 def _study(files: Sequence[Path]) -> tuple[Study, list[Path]]:
-    """Find the key and the forms among files and folders.
+    """Find the key and the forms of a study.
+
+    Args:
+        files: the study's folder or its `key.json`, and forms or folders of forms; without these,
+            the forms of the study's folder are read.
 
     Raises:
         ConfigError: no key, or no forms.

@@ -145,7 +145,10 @@ def read_sheet(path: Path) -> tuple[list[JudgedAnswer], int]:
 
 
 def _judged_answer(row: Mapping[str, Any]) -> JudgedAnswer | None:
-    """Read one row; None if it is empty.
+    """Read one row of a sheet.
+
+    Returns:
+        The judged answer; None for a row without a mark or a correction.
 
     Raises:
         ValueError: the problem and its fix.

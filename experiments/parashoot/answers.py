@@ -129,8 +129,8 @@ def _check_texts(split: Split, predicted: Sequence[Span | None]) -> None:
             continue
         here = example.text[slice(*span)]
         if here != text:
-            what = f"answered '{text:.40}', but its context reads '{here:.40}' there"
-            problems.append(Problem(example.guid, what, fix))
+            problem = f"answered '{text:.40}', but its context reads '{here:.40}' there"
+            problems.append(Problem(example.guid, problem, fix))
     raise_all(problems)
 
 
@@ -261,7 +261,11 @@ def _card(
 
 
 def overlap_table(classes: Sequence[str], groups: Sequence[str]) -> Table:
-    """Count the overlap classes of N answers: their shares of all answers and of errors.
+    """Count the overlap classes of answers: their shares of all answers and of errors.
+
+    Args:
+        classes: of N answers.
+        groups: N names of articles, which are resampled for the intervals.
 
     Source: ParaShoot, Table 5.
     Deviates: counts all questions of the split instead of 50, with intervals; `equal` compares

@@ -56,7 +56,15 @@ def ceiling(minimal: float, ratio: float) -> float:
 
 
 def needed_ratio(wanted: float, minimal: float) -> float:
-    """Compute the ratio of the other answers that gives a ceiling of `wanted`."""
+    """Compute the length of the other answers that gives a ceiling.
+
+    Args:
+        wanted: the ceiling, an F1.
+        minimal: share of minimal gold answers, a fraction.
+
+    Returns:
+        Their length, in multiples of a minimal answer.
+    """
     return 2 * (1 - minimal) / (wanted - minimal) - 1
 
 

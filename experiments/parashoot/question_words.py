@@ -51,6 +51,10 @@ def _cluster(words: Sequence[str], known: QuestionWords, reach: int) -> str:
 def asks_yes_or_no(question: str, language: Language) -> bool:
     """Tell whether a question asks for yes or no, by its first words.
 
+    Args:
+        question: the text.
+        language: of the question; without a list of question words, no question does.
+
     Source: ParaShoot, section 2.3, which discards them and does not say how they were found.
     """
     known = language.questions

@@ -43,7 +43,15 @@ class SplitStatistics:
 
 
 def describe_questions(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
-    """Describe the sizes, question words and lengths of the splits whose files exist."""
+    """Describe the sizes, question words and lengths of the splits whose files exist.
+
+    Args:
+        shipped: the splits.
+        options: of `heron analyze`; those without effect here are reported.
+
+    Returns:
+        Three kinds of tables, and the lengths as `lengths.csv` and `lengths.png`.
+    """
     unused = ("by", "types", "bins", "split", "words", "morphology", "published", "texts")
     say_unused(options, (*unused, "bertscore"))
 
@@ -74,6 +82,10 @@ def question_statistics(
     splits: Mapping[str, Sequence[Example]], language: str
 ) -> dict[str, SplitStatistics]:
     """Describe each split, and several splits together as `all`.
+
+    Args:
+        splits: examples by split.
+        language: ISO 639 code, for the question words.
 
     Source: ParaShoot, Tables 1 and 3 and Figure 2.
     """
@@ -181,7 +193,12 @@ def word_tables(described: Mapping[str, SplitStatistics]) -> list[Table]:
 
 
 def _word_table(title: str, counts: Mapping[str, Mapping[str, int]]) -> Table:
-    """Lay out counts of questions by split and cluster, each with its share."""
+    """Lay out counts of questions.
+
+    Args:
+        title: of the table.
+        counts: number of questions by split and cluster.
+    """
     columns = ["question word"]
     for name in counts:
         columns += [f"{name} n", f"{name} share"]

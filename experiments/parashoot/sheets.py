@@ -15,10 +15,17 @@ from .ceiling import ceiling_table
 
 
 def draw_sheet(options: AnalyzeOptions, shipped: Shipped) -> list[Path]:
-    """Draw answers for people to judge.
+    """Draw answers for people to judge, and print what to do with the sheet.
+
+    Args:
+        options: with the new file, the split, and the number of answers.
+        shipped: the data set.
 
     Returns:
         The sheet.
+
+    Raises:
+        ConfigError: there is no such split, or the sheet exists.
     """
     sheet, sample = options.sheet, options.sample
     assert sheet is not None

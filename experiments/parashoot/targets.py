@@ -343,7 +343,15 @@ def _others(classes: Sequence[str]) -> tuple[str, ...]:
 
 
 def _find(examples: Sequence[Example], guids: Sequence[str]) -> list[Example]:
-    """Find the questions of a figure; for a file of other rows, take its first questions."""
+    """Find the questions of a figure.
+
+    Args:
+        examples: of a split.
+        guids: of the figure's questions.
+
+    Returns:
+        The questions that the file has; if it has none of them, its first answered questions.
+    """
     by_guid = {example.guid: example for example in examples}
     of_figure = [by_guid[guid] for guid in guids if guid in by_guid]
     if of_figure:

@@ -99,10 +99,14 @@ class Plan:
         return replace(self, cells=cells)
 
     def reads(self, cell: Cell, job: str) -> list[str]:
-        """List the runs that must be finished before a run of the cell starts.
+        """List the runs that must be finished before a run starts.
 
         These are all runs of the cells that it is chosen among, the run whose model it starts
         from, and the run whose dynamics it reads.
+
+        Args:
+            cell: of the plan.
+            job: the name of one of the cell's runs.
 
         Returns:
             Cells and runs, such as `trc-window/seed-0-fold-3`.

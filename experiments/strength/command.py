@@ -168,11 +168,14 @@ class Runs:
         self.started: dict[str, Future[bool]] = {}
 
     def run(self, cells: Sequence[Cell], jobs: int) -> bool:
-        """Run what is not finished; returns whether all runs are finished in the end.
+        """Run what is not finished.
 
         Args:
             cells: in the order in which their runs start.
             jobs: number of runs side by side.
+
+        Returns:
+            Whether all runs are finished in the end.
         """
         with ThreadPoolExecutor(jobs) as pool:
             try:

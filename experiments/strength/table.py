@@ -48,13 +48,27 @@ class Row(NamedTuple):
 
 
 def finished(cell: Cell, out: Path) -> list[RunRecord]:
-    """Read the finished runs of a cell."""
+    """Read the finished runs of a cell.
+
+    Args:
+        cell: of the plan.
+        out: the folder of all runs.
+    """
     folders = [out / cell.key / job for job in cell.jobs()]
     return [collect(folder)[0] for folder in folders if RunFolder(folder).state() == "done"]
 
 
 def mean_score(plan: Plan, cell: Cell, out: Path) -> float | None:
-    """Average a cell's score over its runs; None where one of them is not finished."""
+    """Average a cell's score over its runs.
+
+    Args:
+        plan: with the score of the cell's set.
+        cell: of the plan.
+        out: the folder of all runs.
+
+    Returns:
+        The mean; None where a run is not finished.
+    """
     summary = _score_summary(plan, cell, finished(cell, out))
     if summary is None or summary.n < len(cell.jobs()):
         return None
@@ -68,7 +82,12 @@ def _score_summary(plan: Plan, cell: Cell, runs: Sequence[RunRecord]) -> Summary
 
 
 def overview(cells: Sequence[Cell], out: Path) -> Table:
-    """List the cells with their numbers of finished runs."""
+    """List the cells with their numbers of finished runs.
+
+    Args:
+        cells: in the table's order.
+        out: the folder of all runs.
+    """
     rows = []
     for cell in cells:
         done = len(finished(cell, out))
@@ -85,6 +104,10 @@ def read_minutes(out: Path) -> dict[str, float]:
 
 def write_tables(plan: Plan, out: Path) -> list[Path]:
     """Compare the finished cells, and write `table.md` and `dynamics.png`.
+
+    Args:
+        plan: all cells.
+        out: the folder of all runs, which gets the files.
 
     Returns:
         The files; the figure is written if a curriculum was compared with plain training.
@@ -135,7 +158,15 @@ def _row(plan: Plan, cell: Cell, out: Path, minutes: dict[str, float]) -> Row:
 
 
 def _corrected(plan: Plan, rows: Sequence[Row]) -> list[Row]:
-    """Order rows by set, and correct the p-values of each set for their number."""
+    """Order rows by set, and correct the p-values of each set for their number.
+
+    Args:
+        plan: with the order of the sets.
+        rows: of one table.
+
+    Returns:
+        The rows, with `p_holm` where they have a test.
+    """
     ordered: list[Row] = []
     for name in plan.sets:
         of_set = [row for row in rows if row.cell.set == name]
@@ -153,7 +184,10 @@ def _table(title: str, plan: Plan, rows: Sequence[Row]) -> Table:
 def _cells(plan: Plan, row: Row) -> tuple[Value, ...]:
     """Fill in a row of the table, in the order of `COLUMNS`.
 
-    A cell without a comparison has its score over all runs, and no difference.
+    Args:
+        plan: with the score of the cell's set.
+        row: a cell with runs. Without a comparison, it gets the score over all its runs, and no
+            difference.
     """
     cell = row.cell
     metric = plan.sets[cell.set].metric

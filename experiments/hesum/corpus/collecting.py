@@ -101,7 +101,16 @@ def _summary_words(article: Article) -> tuple[str, ...]:
 
 
 def _reason(texts: Extracted, options: BuildOptions, alphabet: str) -> str:
-    """Find the reason to leave a page out; empty without one."""
+    """Find the first reason to leave a page out, in the order of `REASONS`.
+
+    Args:
+        texts: of the page.
+        options: with the thresholds.
+        alphabet: letters of the articles' language.
+
+    Returns:
+        The reason; empty if the page is kept.
+    """
     if not words(texts.body):
         return NO_TEXT
     if not words(texts.summary):
@@ -141,7 +150,16 @@ def divide(
 def write_data_set(
     options: BuildOptions, collected: Collected, splits: Mapping[str, Sequence[Article]]
 ) -> list[Path]:
-    """Write all articles, left-out pages, the splits, and the data set's YAML."""
+    """Write a data set.
+
+    Args:
+        options: with its folder, name and language.
+        collected: all articles, and the pages left out.
+        splits: the articles of each split.
+
+    Returns:
+        `articles.jsonl`, `left_out.csv`, the file of each split, and the data set's YAML.
+    """
     out, name = options.out, options.name
     all_articles = out / "articles.jsonl"
     _write(all_articles, collected.articles)

@@ -59,7 +59,14 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _crawl(options: BuildOptions, sites: Sequence[Site]) -> bool:
-    """Fetch missing pages and print counts; returns whether it was interrupted."""
+    """Fetch missing pages and print counts.
+
+    Returns:
+        Whether the crawl was interrupted.
+
+    Raises:
+        ConfigError: no contact is given, or scrapy is not installed.
+    """
     try:
         from . import crawling  # optional dependency
     except ModuleNotFoundError as error:

@@ -60,6 +60,10 @@ class Crawled:
 def crawl(sites: Sequence[Site], options: BuildOptions) -> Crawled:
     """Fetch all pages of some sites that are not stored yet. A process can crawl only once.
 
+    Args:
+        sites: their links are followed from the start pages.
+        options: the folder of the pages, the contact, and the limits of the crawl.
+
     Raises:
         OSError: a page cannot be written.
     """

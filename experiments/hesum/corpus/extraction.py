@@ -76,10 +76,11 @@ def extract(page: Page, site: Site) -> Extracted:
 
 
 def find_host(page: Page, sites: Sequence[Site]) -> str:
-    """Find the host of a page: its folder's name if it is a listed site's, else from its addresses.
+    """Find the host of a page.
 
-    A saved page has its address in a comment, and most pages have it as canonical link or
-    `og:url`, which may be another publisher's: addresses of listed sites come first.
+    It is the name of the page's folder if that is a listed site's, else it is read from addresses
+    in the page. A saved page has its address in a comment, and most pages have it as canonical
+    link or `og:url`, which may be another publisher's: addresses of listed sites come first.
     """
     if _is_listed(page.host, sites):
         return page.host

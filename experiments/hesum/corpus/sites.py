@@ -63,10 +63,14 @@ def read_sites(path: Path) -> list[Site]:
 
 
 def find_site(sites: list[Site], host: str) -> Site:
-    """Find the site of a host, the one with the longest domain.
+    """Find the site of a host: of several that cover it, the one with the longest domain.
+
+    Args:
+        sites: the list.
+        host: of a page, such as `www.example.org`.
 
     Returns:
-        A site without selectors if no listed site covers the host.
+        The listed site, or a site without selectors if none covers the host.
     """
     covering = [site for site in sites if site.covers(host)]
     return max(covering, key=lambda site: len(site.domain), default=Site(host, ""))

@@ -32,7 +32,14 @@ class Page:
 
 
 def write_page(folder: Path, key: str, facts: dict[str, Any], content: bytes) -> None:
-    """Store a response; `facts` has `url`, `status` and `headers`."""
+    """Store a response.
+
+    Args:
+        folder: of all pages; the page is in the folder of its host.
+        key: name of its files, without suffix.
+        facts: `url`, `status` and `headers`.
+        content: the body, compressed in the store.
+    """
     base = folder / _host(facts["url"]) / key
     # No timestamp, so the same page gives the same file.
     write_file(base.with_suffix(".html.gz"), gzip.compress(content, mtime=0))
@@ -40,7 +47,16 @@ def write_page(folder: Path, key: str, facts: dict[str, Any], content: bytes) ->
 
 
 def read_page(folder: Path, key: str, url: str) -> tuple[dict[str, Any], bytes] | None:
-    """Read a stored response; None if it is missing or incomplete."""
+    """Read a stored response.
+
+    Args:
+        folder: of all pages.
+        key: name of its files, without suffix.
+        url: its address, which gives the host.
+
+    Returns:
+        Its facts and its body; None if it is missing or incomplete.
+    """
     base = folder / _host(url) / key
     try:
         facts = read_json(base.with_suffix(".json"))
@@ -80,8 +96,12 @@ def _description(page: Path) -> dict[str, Any]:
 def open_pages(paths: list[Path], folder: Path) -> Iterator[Page]:
     """Read pages, without redirects, errors and other content than HTML.
 
-    A page that was not crawled by heron has no description; its host is the name of its folder,
-    and empty for a page directly in `folder`.
+    A page that was not crawled by heron has no description: its host is the name of its folder, and
+    empty for a page directly in `folder`.
+
+    Args:
+        paths: of the pages, compressed or not.
+        folder: of all pages.
     """
     for path in paths:
         facts = _description(path)

@@ -63,8 +63,8 @@ def collect_study(options: CollectOptions) -> StudyReport:
     answers, problems = read_forms(paths, study)
     if not answers:
         where = ", ".join(options.forms)
-        what = f"no answer in {len(paths)} files"
-        raise DataError([*problems, Problem(where, what, "is any form filled?")])
+        problem = f"no answer in {len(paths)} files"
+        raise DataError([*problems, Problem(where, problem, "is any form filled?")])
 
     ratings = unblind(study, answers)
     metrics = _add_metrics(study, options.metrics)
@@ -140,22 +140,26 @@ def _tables(ratings: Ratings, metrics: Metrics, seed: int) -> list[Table]:
 
 
 def _write_rows(folder: Path, ratings: Ratings) -> list[Path]:
-    """Write every answer with its system: ratings.csv, errors.csv, comments.csv."""
-    given: tables.Rows = []
+    """Write every answer with its rater, guid and system.
+
+    Returns:
+        `ratings.csv`, `errors.csv` and `comments.csv`.
+    """
+    rated: tables.Rows = []
     errors: tables.Rows = []
     comments: tables.Rows = []
     for answer in ratings.answers:
         judged = ratings.judged(answer)
         summary = (answer.rater, judged.guid, judged.system)
 
-        given += [(*summary, name, rating) for name, rating in answer.ratings.items()]
+        rated += [(*summary, name, rating) for name, rating in answer.ratings.items()]
         ticked = [NO_ERROR] if answer.none else sorted(answer.errors)
         errors += [(*summary, name) for name in ticked]
         if answer.comment:
             comments.append((*summary, answer.comment))
 
     return [
-        _write_csv(folder / "ratings.csv", given, "criterion", "value"),
+        _write_csv(folder / "ratings.csv", rated, "criterion", "value"),
         _write_csv(folder / "errors.csv", errors, "error"),
         _write_csv(folder / "comments.csv", comments, "comment"),
     ]

@@ -28,11 +28,11 @@ def _sample(arguments: Sequence[str]) -> int:
 
     counts = [len(items) for items in study.items.values()]
     fewest, most = min(counts), max(counts)
-    each = str(most) if fewest == most else f"{fewest} to {most}"
+    size = str(most) if fewest == most else f"{fewest} to {most}"
     names = ", ".join(study.systems)
     print_lines(
         f"{len(study.guids)} articles, {len(study.systems)} systems ({names}), "
-        f"{len(study.items)} raters with {each} summaries each: study {study.id}"
+        f"{len(study.items)} raters with {size} summaries each: study {study.id}"
     )
 
     forms = files[0].parent

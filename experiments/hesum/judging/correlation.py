@@ -68,8 +68,8 @@ def correlate(
     x = np.asarray(x_N, dtype=np.float64)
     y = np.asarray(y_N, dtype=np.float64)
     if x.shape != y.shape or x.ndim != 1 or (groups is not None and len(groups) != len(x)):
-        what = f"{x.shape} and {y.shape} values, {len(groups or ())} groups"
-        raise DataError("correlation", what, "one of each for every unit")
+        sizes = f"{x.shape} and {y.shape} values, {len(groups or ())} groups"
+        raise DataError("correlation", sizes, "one of each for every unit")
 
     both = np.isfinite(x) & np.isfinite(y)
     x, y = x[both], y[both]
@@ -101,9 +101,19 @@ def _is_constant(values_N: Floats) -> bool:
 def _pearson_interval(
     x_N: Floats, y_N: Floats, names: npt.NDArray, resamples: int, seed: int
 ) -> tuple[float | None, float | None]:
-    """Resample whole groups, and take the middle 95 % of r.
+    """Compute the 95 % interval of r.
 
-    Only the groups' sums are resampled, since r is a function of sums over units.
+    Whole groups are resampled: r is a function of sums over units, so that only the sums of groups
+    are needed.
+
+    Args:
+        x_N, y_N: finite numbers, neither of them constant.
+        names: N names of groups.
+        resamples: number of draws.
+        seed: the same seed gives the same interval.
+
+    Returns:
+        Its bounds; None for a single group.
     """
     group_names, group_N = np.unique(names, return_inverse=True)
     if len(group_names) < 2:

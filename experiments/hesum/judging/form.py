@@ -60,7 +60,18 @@ def payload(
     summaries: Summaries,
     wording: Wording,
 ) -> dict[str, Any]:
-    """Collect the content of a form, in JSON types."""
+    """Collect the content of a form, in JSON types.
+
+    Args:
+        study: with the summaries of each form.
+        rater: whose form it is.
+        articles: texts by guid.
+        summaries: texts by system and guid.
+        wording: of the form.
+
+    Returns:
+        Texts, questions and items; neither guids nor names of systems.
+    """
     language = get_language(study.language)
     shown: dict[str, dict[str, Any]] = {}  # articles with their summaries, by guid
     for item, judged in study.items[rater].items():

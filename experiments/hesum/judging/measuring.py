@@ -80,7 +80,13 @@ def measure(
 def _add_scores(
     scores: Mapping[str, dict[str, float]], guids: Iterable[str], values: Mapping[str, Floats]
 ) -> None:
-    """Add finite values by name, one for each guid, to the scores by guid and name."""
+    """Add finite scores to those of each article.
+
+    Args:
+        scores: scores by guid and name, which are extended.
+        guids: of N summaries.
+        values: N scores by name.
+    """
     for name, values_N in values.items():
         for guid, value in zip(guids, values_N.tolist(), strict=True):
             if math.isfinite(value):
@@ -93,10 +99,16 @@ def sign_measures(
     code: str,
     bertscore: BertScoreConfig | None,
 ) -> dict[str, Any]:
-    """Name the settings of BERTScore for the key: `{"bertscore": signature}`.
+    """Name the settings of BERTScore for the key.
 
-    Signatures are by system if they differ, because of idf over other references. Empty without
-    scores.
+    Args:
+        systems: all systems.
+        guids: of the drawn articles.
+        bertscore: the settings; None if it is not computed.
+
+    Returns:
+        `{"bertscore": signature}`; signatures by system if they differ, because of idf over other
+        references; empty without scores.
     """
     signatures = {}
     for name, golds in _references(systems, guids).items():
@@ -117,8 +129,8 @@ def _references(
 ) -> dict[str, dict[str, str]]:
     """Find the reference of each summary, by system and guid, first in its own file."""
     shared = references(systems)
-    found = {}
+    golds = {}
     for system in systems:
         by_guid = {**shared, **system.references}
-        found[system.name] = {guid: by_guid[guid] for guid in guids if guid in by_guid}
-    return found
+        golds[system.name] = {guid: by_guid[guid] for guid in guids if guid in by_guid}
+    return golds

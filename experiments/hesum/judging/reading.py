@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -111,7 +112,8 @@ class _FormReader:
         self.kinds = [question.name for question in study.errors]
         self.answers: dict[tuple[str, str], Answer] = {}
         self.problems: list[Problem] = []
-        self.contradicted: set[tuple[str, str, str]] = set()  # rater, item and criterion
+        # Criteria by rater and item; a third file does not restore a rating.
+        self.contradicted: dict[tuple[str, str], set[str]] = defaultdict(set)
 
     def read(self, path: Path) -> None:
         """Read a form of either kind."""
@@ -122,21 +124,20 @@ class _FormReader:
                 answer = self._merge(self.answers[key], answer)
             self.answers[key] = answer
 
-    def _report(self, where: object, what: str, fix: str = "") -> None:
-        self.problems.append(Problem(str(where), what, fix))
+    def _report(self, where: object, problem: str, fix: str = "") -> None:
+        self.problems.append(Problem(str(where), problem, fix))
 
     def _merge(self, first: Answer, second: Answer) -> Answer:
         """Join two files' answers on one summary, without the ratings that differ."""
+        contradicted = self.contradicted[first.rater, first.item]
         ratings = {**second.ratings, **first.ratings}
         for name, value in second.ratings.items():
             earlier = ratings[name]
             if value != earlier:
-                what = f"{name}={value}, but {earlier} in {first.where}"
-                self._report(second.where, what, "leave the older file out; neither counts")
-                self.contradicted.add((first.rater, first.item, name))
-
-            if (first.rater, first.item, name) in self.contradicted:
-                del ratings[name]
+                contradicted.add(name)
+                problem = f"{name}={value}, but {earlier} in {first.where}"
+                self._report(second.where, problem, "leave the older file out; neither counts")
+        ratings = {name: value for name, value in ratings.items() if name not in contradicted}
 
         errors = first.errors | second.errors
         no_error = (first.none or second.none) and not errors

@@ -137,10 +137,10 @@ def _language(options: SampleOptions, systems: Sequence[SummarySystem]) -> str:
     if len(languages) == 1:
         return languages[0]
 
-    what = "tables do not say theirs"
+    reason = "tables do not say theirs"
     if languages:
-        what = f"the runs are in {' and '.join(languages)}"
-    raise ConfigError(f"language=: {what}; name the language of the texts, such as language=he")
+        reason = f"the runs are in {' and '.join(languages)}"
+    raise ConfigError(f"language=: {reason}; name the language of the texts, such as language=he")
 
 
 def _articles(systems: Sequence[SummarySystem], spell: Spell) -> dict[str, str]:
@@ -187,9 +187,9 @@ def _check_same(
             if words != first_words:
                 here, there = around_difference(words, first_words)
                 first_path = first_system.path
-                what = f"another {kind} than in {first_path}: '{here}', there '{there}'"
+                problem = f"another {kind} than in {first_path}: '{here}', there '{there}'"
                 fix = f"guids must mean the same; or leave the {kind} out of one file"
-                problems.append(Problem(f"{system.path}: {guid}", what, fix))
+                problems.append(Problem(f"{system.path}: {guid}", problem, fix))
     raise_all(problems)
 
 
@@ -253,8 +253,8 @@ def _items(
 
         items = {}
         for article, index in enumerate(order):
-            for place, system in enumerate(orders[article], 1):
-                item = f"{article + 1:03d}-{place}"
+            for position, system in enumerate(orders[article], 1):
+                item = f"{article + 1:03d}-{position}"
                 items[item] = Judged(assigned[index], systems[system])
         forms[f"r{rater + 1}"] = items
     return forms

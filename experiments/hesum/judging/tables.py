@@ -73,6 +73,7 @@ def unblind(study: Study, answers: Sequence[Answer]) -> Ratings:
     units = tuple(Judged(guid, system) for guid in study.guids for system in study.systems)
     column_of = {unit: column for column, unit in enumerate(units)}
     row_of = {rater: row for row, rater in enumerate(study.items)}
+    # NaN: not rated, or not checked for errors.
     nothing_RU = np.full((len(row_of), len(units)), np.nan)
 
     values = {question.name: nothing_RU.copy() for question in study.criteria}
@@ -104,9 +105,11 @@ def unit_means(values_RU: Floats) -> Floats:
 
 
 def human_scores(ratings: Ratings) -> dict[str, Floats]:
-    """Average over raters, `[U]` for each criterion, and `all`: the mean of all criteria.
+    """Average over raters.
 
-    A summary that lacks ratings of a criterion has no `all`.
+    Returns:
+        `[U]` for each criterion, and `all`: the mean of all criteria, NaN for a summary that lacks
+        ratings of a criterion.
     """
     means = {name: unit_means(values_RU) for name, values_RU in ratings.values.items()}
     if len(means) > 1:
@@ -257,15 +260,15 @@ def places_table(ratings: Ratings) -> Table:
     """
     note = "Mean ± sd (ratings) of the summaries shown first, second, ..."
     rows: Rows = []
-    for place in range(1, len(ratings.study.systems) + 1):
-        ending = f"-{place}"
+    for position in range(1, len(ratings.study.systems) + 1):
+        ending = f"-{position}"
         shown = [answer.ratings for answer in ratings.answers if answer.item.endswith(ending)]
 
         means = []
         for name in ratings.values:
             values = [by_criterion[name] for by_criterion in shown if name in by_criterion]
             means.append(summarize(values))
-        rows.append((place, *means))
+        rows.append((position, *means))
 
     return Table("Ratings by place", ("place", *ratings.values), tuple(rows), note)
 
@@ -360,7 +363,14 @@ def errors_tables(ratings: Ratings) -> list[Table]:
 def _counts_table(
     title: str, hits: Mapping[str, npt.NDArray[np.bool_]], ratings: Ratings, note: str
 ) -> Table:
-    """Count the summaries of each system among `hits`, `[U]` for each row."""
+    """Count summaries by system.
+
+    Args:
+        title: of the table.
+        hits: the counted summaries of each row, `[U]`.
+        ratings: with the systems of the units.
+        note: below the table.
+    """
     systems = ratings.study.systems
     rows: Rows = []
     for name, hit_U in hits.items():

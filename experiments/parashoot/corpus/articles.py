@@ -89,11 +89,11 @@ def draw_paragraphs(options: SampleOptions) -> Sampled:
 
     wanted = size or 1
     if suitable_count < wanted:
-        what = (
+        problem = (
             f"{suitable_count} of {read_count} articles have {options.min_paragraphs} paragraphs "
             f"of {options.min_characters} characters or more, {wanted} are wanted"
         )
-        raise DataError(str(options.source), what, "size=, min_characters= or min_paragraphs=")
+        raise DataError(str(options.source), problem, "size=, min_characters= or min_paragraphs=")
 
     articles = sorted(suitable)[:size]
     splits = _splits(len(articles), options.weights)
@@ -119,7 +119,14 @@ def _check(options: SampleOptions) -> None:
 
 
 def _draw(title: str, long: Sequence[str], split: str, options: SampleOptions) -> list[Paragraph]:
-    """Draw paragraphs of an article, in its order."""
+    """Draw paragraphs of an article, in its order.
+
+    Args:
+        title: of the article.
+        long: its suitable paragraphs.
+        split: of the article.
+        options: with the number of paragraphs and the seed.
+    """
     numbers = sorted(range(len(long)), key=lambda number: fingerprint(options.seed, title, number))
     article = fingerprint(title)[:8]
     paragraphs = []
@@ -176,8 +183,8 @@ def _folder(folder: Path) -> Articles:
         try:
             text = path.read_text(encoding="utf-8-sig")
         except UnicodeDecodeError as error:
-            what = f"is not UTF-8 at byte {error.start}"
-            yield Problem(str(path), what, "save it as UTF-8")
+            problem = f"is not UTF-8 at byte {error.start}"
+            yield Problem(str(path), problem, "save it as UTF-8")
             continue
         yield str(path), path.stem, _EMPTY_LINE.split(text)
 

@@ -119,9 +119,10 @@ def _question_mark(question: AnnotatedQuestion, options: CollectOptions) -> str:
 
 def _answer_in_question(question: AnnotatedQuestion, options: CollectOptions) -> str:
     answer = folded_words(question.answer)
-    asked = folded_words(question.question)
-    for start in range(len(asked) - len(answer) + 1):
-        if answer and asked[start : start + len(answer)] == answer:
+    words_of_question = folded_words(question.question)
+    size = len(answer)
+    for start in range(len(words_of_question) - size + 1):
+        if answer and words_of_question[start : start + size] == answer:
             return f"the question names the answer, '{question.answer:.40}'"
     return ""
 
@@ -183,7 +184,15 @@ def check_questions(questions: Sequence[AnnotatedQuestion], options: CollectOpti
 
 
 def write_data_set(options: CollectOptions, checked: Checked) -> list[Path]:
-    """Write the files of the splits that have questions, the problems and the data set's YAML."""
+    """Write the checked questions as a data set.
+
+    Args:
+        options: with its folder, name and language.
+        checked: the kept questions, and the problems of all.
+
+    Returns:
+        The file of each split that has questions, `problems.csv`, and the data set's YAML.
+    """
     out, name = options.out, options.name
     files = {}
     for split in SPLITS:
@@ -247,7 +256,12 @@ def _settings(name: str, language: str) -> dict[str, Any]:
 
 
 def size_table(export: Export, checked: Checked) -> Table:
-    """Lay out ParaShoot's Table 1 of the kept questions."""
+    """Lay out ParaShoot's Table 1 of the kept questions.
+
+    Args:
+        export: with the numbers of tasks.
+        checked: with the kept questions.
+    """
     paragraphs = [question.paragraph for question in checked.kept]
     rows = []
     for split in SPLITS:
@@ -268,7 +282,12 @@ def _size_row(name: str, paragraphs: Sequence[Paragraph]) -> tuple[str, int, int
 
 
 def check_table(export: Export, checked: Checked) -> Table:
-    """Count what the checks found: rejected questions by their first reason."""
+    """Count what the checks found.
+
+    Args:
+        export: all questions.
+        checked: the findings; a rejected question counts for its first reason only.
+    """
     rejected = Counter(checked.reasons)
     listed = Counter(finding.check for finding in checked.findings if not finding.rejects)
     rows = []

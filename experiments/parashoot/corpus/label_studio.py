@@ -59,9 +59,20 @@ class Export:
 
 
 def make_tasks(paragraphs: Sequence[Paragraph], seed: int) -> list[dict[str, Any]]:
-    """Write paragraphs as tasks, in a random order (ParaShoot, section 2.2)."""
+    """Write paragraphs as tasks, in a random order.
+
+    Args:
+        paragraphs: of all splits.
+        seed: of the order.
+
+    Returns:
+        Tasks as Label Studio imports them.
+
+    Source: ParaShoot, section 2.2.
+    """
     tasks = []
-    for paragraph in sorted(paragraphs, key=lambda each: fingerprint(seed, "order", each.id)):
+    ordered = sorted(paragraphs, key=lambda paragraph: fingerprint(seed, "order", paragraph.id))
+    for paragraph in ordered:
         data = {
             "paragraph": paragraph.id,
             "title": paragraph.title,
@@ -152,9 +163,9 @@ def read_exports(paths: Sequence[Path]) -> Export:
             title, split = paragraph.title, paragraph.split
             first_split, first_where = splits.setdefault(title, (split, where))
             if split != first_split:
-                what = f"'{title}' is in {split} here, in {first_split} in {first_where}"
+                problem = f"'{title}' is in {split} here, in {first_split} in {first_where}"
                 fix = "one article in one split: do not mix tasks of two samples"
-                problems.append(Problem(where, what, fix))
+                problems.append(Problem(where, problem, fix))
 
     raise_all(problems)
     return Export(questions, tasks, open_tasks)
@@ -249,6 +260,16 @@ def _span(context: str, value: Mapping[str, Any]) -> tuple[int, int]:
 
     Some versions of Label Studio count UTF-16 units, in which an emoji is two: if the stored text
     is only found at such offsets, they are used.
+
+    Args:
+        context: the paragraph.
+        value: `start`, `end` and `text` of a result.
+
+    Returns:
+        Start and (exclusive) end, in characters.
+
+    Raises:
+        ValueError: the offsets are no whole numbers.
     """
     try:
         start, end = int(value["start"]), int(value["end"])
