@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Iterable, Iterator, Mapping
 
 from scipy import stats
 
@@ -14,102 +15,121 @@ RATED = 62  # articles, with three summaries each
 XSUM = {"Table 2": 0.9040, "Table 5": 0.9090}  # its CMP
 TABLE8 = {"ROUGE-1": 0.1747, "ROUGE-2": 0.0756, "ROUGE-L": 0.1468}  # its row of mLongT5
 DROPPED = {"section 3.1": 9, "limitations": 10}  # tokens of the longest summary left out
+NOVEL = ("novel_1", "novel_2", "novel_3", "novel_4")  # columns of Table 2
+GPT = ("GPT-4", "GPT-3.5")
+# Of prompt, article and summary in Table 8: English or Hebrew.
+LANGUAGES = ("E E E", "E E H", "E H H", "E H E", "H H H", "H H E", "H E H")
 SHARES = {"repetition": 0.0333, "copy from article": 0.1333}  # of 30, section 4.2
 
 
 def claims() -> Iterator[Claim]:
     """Yield the claims, recomputed."""
-    n = Published("hesum")
-    rows = {split: n("table1", split, "rows") for split in SPLITS}
+    number = Published("hesum")
+    rows = {split: number("table1", split, "rows") for split in SPLITS}
     total = sum(rows.values())
+    counts = " + ".join(f"{count:,.0f}" for count in rows.values())
     yield Claim(
         "rows",
         "section 1, Table 1",
         "10,000 pairs",
         total,
-        f"{' + '.join(f'{count:,.0f}' for count in rows.values())} = {total:,.0f}",
+        f"{counts} = {total:,.0f}",
         total == 10_000,
     )
-    yield from _statistics(n, rows)
+    yield from _compression(number, rows)
+    yield from _abstractness(number)
+    yield from _shortest_summary()
     yield from _correlation()
-    yield from _languages(n)
-    yield from _runs(n)
+    yield from _languages(number)
+    yield from _runs(number)
 
 
-def _statistics(n: Published, rows: dict[str, float]) -> Iterator[Claim]:
-    of_means = {
-        split: 1 - n("table1", split, "summary_length") / n("table1", split, "article_length")
-        for split in SPLITS
-    }
-    found = sum(of_means[split] * rows[split] for split in SPLITS) / sum(rows.values())
-    said = n("table5", "HeSum", "compression")
+def _compression(number: Published, rows: Mapping[str, float]) -> Iterator[Claim]:
+    """Recompute compression (CMP) and redundancy (RED)."""
+    weighted = 0.0
+    for split in SPLITS:
+        summary = number("table1", split, "summary_length")
+        article = number("table1", split, "article_length")
+        weighted += (1 - summary / article) * rows[split]
+    compression = weighted / sum(rows.values())
+    ratio = 1 - compression
+    printed = number("table5", "HeSum", "compression")
     yield Claim(
         "compression",
         "section 3.3, Tables 1 and 2",
-        f"CMP {said:.2%}",
-        found,
-        f"1 - summary / article of Table 1's mean lengths: {found:.2%}; {said:.2%} can only be a "
-        "mean over documents, which Table 1 does not give",
+        f"CMP {printed:.2%}",
+        compression,
+        f"1 - summary / article of Table 1's mean lengths: {compression:.2%}; {printed:.2%} can "
+        "only be a mean over documents, which Table 1 does not give",
         None,
     )
-    left = 1 - found
     yield Claim(
         "compression-formula",
         "section 3.3",
-        f"CMP is |S| / |A| in the text, 1 - |S| / |A| in the formula; HeSum has {said:.2%}",
-        left,
-        f"by Table 1's mean lengths |S| / |A| = {left:.2%} and 1 - |S| / |A| = {found:.2%}: "
-        "printed is the formula's",
-        abs(left - said) < abs(found - said),
+        f"CMP is |S| / |A| in the text, 1 - |S| / |A| in the formula; HeSum has {printed:.2%}",
+        ratio,
+        f"by Table 1's mean lengths |S| / |A| = {ratio:.2%} and 1 - |S| / |A| = "
+        f"{compression:.2%}: printed is the formula's",
+        abs(ratio - printed) < abs(compression - printed),
     )
-    listed = "; ".join(f"{share:.2%} in {table}" for table, share in XSUM.items())
-    other = n("table5", "CNN/Daily Mail", "compression")
+
+    shares = "; ".join(f"{share:.2%} in {table}" for table, share in XSUM.items())
+    other = number("table5", "CNN/Daily Mail", "compression")
     yield Claim(
         "compression-xsum",
         "Tables 2 and 5",
         "XSum's CMP",
         XSUM["Table 5"] - XSUM["Table 2"],
-        f"{listed}; CNN/Daily Mail has {other:.2%} in both",
-        len({*XSUM.values()}) == 1,
+        f"{shares}; CNN/Daily Mail has {other:.2%} in both",
+        XSUM["Table 5"] == XSUM["Table 2"],
     )
-    redundancy = n("table5", "HeSum", "redundancy_1")
+
+    length = 1 - printed
+    redundancy = number("table5", "HeSum", "redundancy_1")
+    larger = max(length, redundancy)
     yield Claim(
         "less-than-5-percent",
         "section 3.3, Table 2",
         "summaries of less than 5 % of the article, less than 5 % repeated n-grams",
-        max(1 - said, redundancy),
-        f"1 - {said:.2%} = {1 - said:.2%}; RED {redundancy:.2%}",
-        max(1 - said, redundancy) < 0.05,
+        larger,
+        f"1 - {printed:.2%} = {length:.2%}; RED {redundancy:.2%}",
+        larger < 0.05,
     )
-    columns = [f"novel_{size}" for size in range(1, 5)]
-    shares = {
-        name: [n("table5", name, column) for column in columns]
-        for name in ("HeSum", "XSum", "CNN/Daily Mail")
-    }
-    most = sum(
-        share == max(of) for share, *of in zip(shares["HeSum"], *shares.values(), strict=True)
-    )
-    listed = "; ".join(
-        f"{name} {', '.join(f'{share:.1%}' for share in of)}" for name, of in shares.items()
-    )
+
+
+def _abstractness(number: Published) -> Iterator[Claim]:
+    """Recompute the shares of new n-grams."""
+    hesum = [number("table5", "HeSum", column) for column in NOVEL]
+    shares = {"HeSum": hesum}
+    highest = list(hesum)  # of the three data sets
+    for name in ("XSum", "CNN/Daily Mail"):
+        shares[name] = [number("table5", name, column) for column in NOVEL]
+        highest = list(map(max, highest, shares[name]))
+
+    wins = sum(map(operator.eq, hesum, highest))
+    rows = []
+    for name, novel in shares.items():
+        percents = ", ".join(f"{share:.1%}" for share in novel)
+        rows.append(f"{name} {percents}")
+    listed = "; ".join(rows)
     yield Claim(
         "most-abstractive",
         "sections 1 and 3.3, Table 2",
         "more abstractive than the English benchmarks",
-        most,
-        f"new 1- to 4-grams: {listed}; HeSum has most in {most} of {len(columns)} columns",
-        most == len(columns),
+        wins,
+        f"new 1- to 4-grams: {listed}; HeSum has most in {wins} of {len(NOVEL)} columns",
+        wins == len(NOVEL),
     )
-    novel = n("table5", "HeSum", "novel_1")
+
+    words, bigrams = hesum[:2]
     yield Claim(
         "novel-words",
         "section 3.3, Table 2",
         "about half of the unique vocabulary is new",
-        novel,
-        f"Table 2: {novel:.0%} of the words",
-        abs(novel - 0.5) <= 0.05,
+        words,
+        f"Table 2: {words:.0%} of the words",
+        abs(words - 0.5) <= 0.05,
     )
-    bigrams = n("table5", "HeSum", "novel_2")
     yield Claim(
         "novel-bigrams",
         "section 3.3, Table 2",
@@ -118,26 +138,35 @@ def _statistics(n: Published, rows: dict[str, float]) -> Iterator[Claim]:
         f"Table 2: {bigrams:.1%}",
         bigrams > 0.73,
     )
-    kept = {place: longest + 1 for place, longest in DROPPED.items()}
+
+
+def _shortest_summary() -> Iterator[Claim]:
+    """Compare the two sentences on the length below which summaries are dropped."""
+    shortest = {section: longest + 1 for section, longest in DROPPED.items()}
+    lengths = ", ".join(f"{tokens} tokens by {section}" for section, tokens in shortest.items())
+    difference = max(shortest.values()) - min(shortest.values())
     yield Claim(
         "shortest-summary",
         "section 3.1, appendix A and limitations",
         "summaries of fewer than 10 tokens are dropped; or of 10 or fewer",
-        max(kept.values()) - min(kept.values()),
-        "the shortest summary has "
-        + ", ".join(f"{tokens} tokens by {place}" for place, tokens in kept.items()),
-        len({*kept.values()}) == 1,
+        difference,
+        f"the shortest summary has {lengths}",
+        difference == 0,
     )
+
+
+def _p_value(n: int) -> float:
+    """Compute the two-sided p of the published Pearson's r over n values."""
+    t = PEARSON * ((n - 2) / (1 - PEARSON**2)) ** 0.5
+    return float(2 * stats.t.sf(abs(t), n - 2))
 
 
 def _correlation() -> Iterator[Claim]:
-    t = PEARSON * ((SUMMARIES - 2) / (1 - PEARSON**2)) ** 0.5
-    p = float(2 * stats.t.sf(abs(t), SUMMARIES - 2))
-    needed = next(
-        rows
-        for rows in range(SUMMARIES, 10_000)
-        if 2 * stats.t.sf(abs(PEARSON) * ((rows - 2) / (1 - PEARSON**2)) ** 0.5, rows - 2) < P_VALUE
-    )
+    """Recompute the p-value of the correlation of ROUGE and human scores."""
+    p = _p_value(SUMMARIES)
+    needed = SUMMARIES
+    while _p_value(needed) >= P_VALUE:
+        needed += 1
     yield Claim(
         "correlation",
         "section 4.2",
@@ -149,17 +178,12 @@ def _correlation() -> Iterator[Claim]:
     )
 
 
-def _languages(n: Published) -> Iterator[Claim]:
-    cells = {
-        "E E E": n("table8", "E", "E", "E", "ROUGE-1"),
-        "E E H": n("table8", "E", "E", "H", "ROUGE-1"),
-        "E H H": n("table8", "E", "H", "H", "ROUGE-1"),
-        "E H E": n("table8", "E", "H", "E", "ROUGE-1"),
-        "H H H": n("table8", "H", "H", "H", "ROUGE-1"),
-        "H H E": n("table8", "H", "H", "E", "ROUGE-1"),
-        "H E H": n("table8", "H", "E", "H", "ROUGE-1"),
-    }
-    best = max(cells, key=lambda name: cells[name])
+def _languages(number: Published) -> Iterator[Claim]:
+    """Recompute which languages of prompt, article and summary are best."""
+    cells = {}
+    for name in LANGUAGES:
+        cells[name] = number("table8", *name.split(), "ROUGE-1")
+    best = max(LANGUAGES, key=cells.__getitem__)
     yield Claim(
         "best-languages",
         "appendix B, Table 8",
@@ -177,6 +201,7 @@ def _languages(n: Published) -> Iterator[Claim]:
         f"{len(cells)} of 8; H E E is missing",
         len(cells) == 8,
     )
+
     used = cells["E E H"]
     yield Claim(
         "used-languages",
@@ -184,46 +209,52 @@ def _languages(n: Published) -> Iterator[Claim]:
         "instruction and article in English, summaries strictly in Hebrew, the best on validation",
         used,
         f"E E H has ROUGE-1 {used:.4f}, the lowest of the {len(cells)} combinations",
-        used == max(cells.values()),
+        used == cells[best],
     )
 
 
-def _runs(n: Published) -> Iterator[Claim]:
-    test, validation = (
-        [n(table, "mLongT5 base", score) for score in TABLE8] for table in ("table3", "table6")
-    )
+def _runs(number: Published) -> Iterator[Claim]:
+    """Recompute the scores and error counts of systems."""
     printed = list(TABLE8.values())
-    listed = [", ".join(f"{share:.4f}" for share in of) for of in (printed, test, validation)]
+    test = [number("table3", "mLongT5 base", score) for score in TABLE8]
+    validation = [number("table6", "mLongT5 base", score) for score in TABLE8]
     yield Claim(
         "mlongt5-validation",
         "appendix B, Table 8",
         "mLongT5's row is of validation",
         validation[0] - printed[0],
-        f"ROUGE-1, -2, -L: {listed[0]}; Table 3, of test, {listed[1]}; Table 6, of validation, "
-        f"{listed[2]}",
+        f"ROUGE-1, -2, -L: {_four_digits(printed)}; Table 3, of test, {_four_digits(test)}; "
+        f"Table 6, of validation, {_four_digits(validation)}",
         printed == validation,
     )
-    errors = {kind: n("table4", "mLongT5 base", kind) for kind in SHARES}
-    others = sum(n("table4", name, kind) for name in ("GPT-4", "GPT-3.5") for kind in SHARES)
+
+    errors = {kind: number("table4", "mLongT5 base", kind) for kind in SHARES}
+    counts = ", ".join(f"{count:.0f} / 30 = {count / 30:.2%}" for count in errors.values())
+    others = sum(number("table4", name, kind) for name in GPT for kind in SHARES)
+    are_shares = all(abs(errors[kind] / 30 - share) <= 0.00005 for kind, share in SHARES.items())
     yield Claim(
         "error-shares",
         "section 4.2, Table 4",
         "mLongT5: repetition 3.33 %, copying 13.33 %; none of GPT's summaries",
         errors["copy from article"] / 30,
-        ", ".join(f"{count:.0f} / 30 = {count / 30:.2%}" for count in errors.values())
-        + f"; {others:.0f} of GPT's",
-        others == 0 and all(abs(errors[kind] / 30 - SHARES[kind]) <= 0.00005 for kind in SHARES),
+        f"{counts}; {others:.0f} of GPT's",
+        others == 0 and are_shares,
     )
-    gpt = max(n("table3", name, "ROUGE-1") for name in ("GPT-4", "GPT-3.5"))
+
+    gpt = max(number("table3", name, "ROUGE-1") for name in GPT)
+    coherence = {}
+    for name in ("mLongT5 base", *GPT):
+        coherence[name] = number("table3_people", name, "coherence")
     yield Claim(
         "rouge-against-people",
         "section 4.2, Table 3",
         "mLongT5 leads in ROUGE and trails in people's ratings",
         test[0] - gpt,
-        f"ROUGE-1 {test[0]:.4f} against {gpt:.4f}; coherence "
-        f"{n('table3_people', 'mLongT5 base', 'coherence')} against "
-        f"{n('table3_people', 'GPT-4', 'coherence')}",
-        test[0] > gpt
-        and n("table3_people", "mLongT5 base", "coherence")
-        < n("table3_people", "GPT-3.5", "coherence"),
+        f"ROUGE-1 {test[0]:.4f} against {gpt:.4f}; coherence {coherence['mLongT5 base']} against "
+        f"{coherence['GPT-4']}",
+        test[0] > gpt and coherence["mLongT5 base"] < coherence["GPT-3.5"],
     )
+
+
+def _four_digits(scores: Iterable[float]) -> str:
+    return ", ".join(f"{score:.4f}" for score in scores)

@@ -5,8 +5,9 @@ The numbers come from `experiments/<paper>/published.yaml`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +36,14 @@ TEXTS = (
 _NEAREST = 2  # definitions shown for each set and row; the files have them all
 
 Printed = Mapping[str, Mapping[str, float | None]]
+Rows = list[tuple[Cell, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedStatistics:
     """A paper's numbers: fractions, counts and lengths; None: not printed.
 
-    `heron_tools.statistics.summaries` shows them beside a data set's.
+    `heron_tools.statistics.summaries` shows them beside the numbers of a data set.
 
     Args:
         paper: authors and title.
@@ -58,93 +60,137 @@ class PublishedStatistics:
     beside: Mapping[str, str]
 
     def with_texts(self, table: Table) -> Table:
-        """Put the paper's rows first."""
-        rows = [
-            (f"{name}, paper", *(_as_printed(printed.get(key)) for key in TEXTS))
-            for name, printed in self.texts.items()
-        ]
-        return Table(table.title, table.columns, (*rows, *table.rows), table.note)
+        """Put the paper's rows before the measured ones."""
+        rows: Rows = []
+        for name, printed in self.texts.items():
+            cells = [_as_printed(printed.get(key)) for key in TEXTS]
+            rows.append((f"{name}, paper", *cells))
+        return replace(table, rows=(*rows, *table.rows))
 
     def with_shares(self, table: Table, measured: Mapping[str, Mapping[str, Shares]]) -> Table:
-        """Put the paper's rows first, and a row of differences below each unit."""
-        rows: list[tuple[Cell, ...]] = _rows_of(self.summaries)
+        """Put the paper's rows first, and a row of differences below each unit.
+
+        Args:
+            table: rows of names and units of tokens.
+            measured: the shares of these rows, by name and unit.
+        """
+        rows = _rows_of(self.summaries)
         for row in table.rows:
             rows.append((*row, None))
             name, unit = str(row[0]), str(row[1])
-            if unit in self.beside and (shares := measured[name].get(unit)):
+            if unit not in self.beside:
+                continue
+            shares = measured[name].get(unit)
+            if shares:
                 rows.append(self._difference(shares, self.beside[unit]))
+
         inside = "inside: how many of its numbers lie in our intervals."
         note = f"{table.note} Paper: {self.paper}; {inside}"
         return Table(table.title, (*table.columns, "inside"), tuple(rows), note)
 
     def with_systems(self, table: Table) -> Table:
-        """Put the paper's rows first."""
-        rows = (*_rows_of(self.systems), *table.rows)
-        return Table(table.title, table.columns, rows, table.note)
+        """Put the paper's rows of systems before the measured ones."""
+        return replace(table, rows=(*_rows_of(self.systems), *table.rows))
 
     def _difference(self, shares: Shares, row: str) -> tuple[Cell, ...]:
-        """Subtract a row of the paper from measured shares."""
+        """Subtract a row of the paper from measured shares.
+
+        Returns:
+            A row of the table: the differences, and how many of the paper's numbers lie in the
+            measured intervals.
+        """
+        printed_row = self.summaries[row]
         cells: list[Cell] = []
         inside = compared = 0
         for key in SHARES:
-            measured, printed = shares.get(key), self.summaries[row].get(key)
+            measured = shares.get(key)
+            printed = printed_row.get(key)
             if measured is None or printed is None:
                 cells.append(None)
                 continue
             cells.append(Formatted(measured.value - printed, "+.3f"))
             compared += 1
-            inside += measured.low <= printed <= measured.high
+            if measured.low <= printed <= measured.high:
+                inside += 1
         return ("", f"- {row}", None, *cells, f"{inside} of {compared}")
 
     def rank(self, ways: Sequence[Definition]) -> list[Definition]:
-        """Compute each definition's distance from the paper, and sort by it."""
-        found = map(self._compared, ways)
-        return sorted(found, key=lambda one: (one.mean_distance is None, one.mean_distance or 0.0))
+        """Compute each definition's distance from the paper, and sort by it.
+
+        Returns:
+            The nearest definition first; those that are not compared last.
+        """
+        compared = [self._compared(way) for way in ways]
+        return sorted(compared, key=_distance)
 
     def _compared(self, way: Definition) -> Definition:
+        """Add the mean and the largest distance from the paper's row of the unit."""
         if way.unit not in self.beside:
             return way
+
         row = self.beside[way.unit]
-        # Summaries shorter than n have no n-grams, and a paper may leave a share out.
-        distances = [
-            abs(way.shares[name] - value)
-            for name, value in self.summaries[row].items()
-            if value is not None and not np.isnan(way.shares[name])
-        ]
+        distances = []
+        for name, printed in self.summaries[row].items():
+            measured = way.shares[name]
+            # Summaries shorter than n have no n-grams, and a paper may leave a share out.
+            if printed is not None and not math.isnan(measured):
+                distances.append(abs(measured - printed))
         if not distances:
             return way._replace(row=row)
-        mean, largest = float(np.mean(distances)), max(distances)
-        return way._replace(row=row, mean_distance=mean, largest=largest, compared=len(distances))
 
-    def nearest(self, found: Mapping[str, Sequence[Definition]]) -> Table:
-        """Show which definitions of tokens, counts and means are nearest to the paper."""
-        rows: list[tuple[Cell, ...]] = []
-        for name, ways in found.items():
-            for row in sorted({one.row for one in ways if one.row}):
-                for one in [way for way in ways if way.row == row][:_NEAREST]:
-                    distances = (_precise(one.mean_distance), _precise(one.largest))
-                    rows.append((name, row, one.unit, one.counted, one.average, *distances))
-        columns = ("texts", "paper", "tokens", "count", "mean over", "mean |Δ|", "largest |Δ|")
-        compared = [one.compared for ways in found.values() for one in ways if one.row]
-        fewest, most = min(compared, default=len(SHARES)), max(compared, default=len(SHARES))
-        over = f"{fewest} to {most}" if fewest < most else str(most)
+        count = len(distances)
+        mean, largest = float(np.mean(distances)), max(distances)
+        return way._replace(row=row, mean_distance=mean, largest=largest, compared=count)
+
+    def nearest(self, ranked: Mapping[str, Sequence[Definition]]) -> Table:
+        """Show which definitions of tokens, counts and means are nearest to the paper.
+
+        Args:
+            ranked: by the name of a set, its definitions as `rank` sorts them.
+        """
+        rows: Rows = []
+        counts: list[int] = []  # of compared shares
+        for name, ways in ranked.items():
+            by_row: dict[str, list[Definition]] = {}
+            for way in ways:
+                if way.row:
+                    by_row.setdefault(way.row, []).append(way)
+                    counts.append(way.compared)
+            for row in sorted(by_row):
+                for way in by_row[row][:_NEAREST]:
+                    mean = _precise(way.mean_distance)
+                    largest = _precise(way.largest)
+                    rows.append((name, row, way.unit, way.counted, way.average, mean, largest))
+
+        compared = str(max(counts, default=len(SHARES)))
+        if len(set(counts)) > 1:
+            compared = f"{min(counts)} to {compared}"
         note = (
-            f"Over the shares that both have, {over} of {len(SHARES)}, as fractions; the "
+            f"Over the shares that both have, {compared} of {len(SHARES)}, as fractions; the "
             f"{_NEAREST} nearest to each row of the paper, the files have them all. Marks: "
             "punctuation marks are tokens."
         )
+        columns = ("texts", "paper", "tokens", "count", "mean over", "mean |Δ|", "largest |Δ|")
         return Table("Definitions nearest to the paper", columns, tuple(rows), note)
 
 
-def _rows_of(printed: Printed) -> list[tuple[Cell, ...]]:
-    return [
-        (name, "paper", None, *(_precise(values.get(key)) for key in SHARES), None)
-        for name, values in printed.items()
-    ]
+def _distance(way: Definition) -> float:
+    return math.inf if way.mean_distance is None else way.mean_distance
+
+
+def _rows_of(printed: Printed) -> Rows:
+    """Lay out printed shares as rows of a table of shares."""
+    rows: Rows = []
+    for name, values in printed.items():
+        shares = [_precise(values.get(key)) for key in SHARES]
+        rows.append((name, "paper", None, *shares, None))
+    return rows
 
 
 def _as_printed(value: float | None) -> Cell:
-    return value if value is None or isinstance(value, int) else Formatted(value, "g")
+    if value is None or isinstance(value, int):
+        return value
+    return Formatted(value, "g")
 
 
 def _precise(value: float | None) -> Cell:
@@ -166,52 +212,86 @@ def published_statistics(data: str, path: Path | None = None) -> PublishedStatis
         if not path.is_file():
             raise ConfigError(f"published={path}: no such file")
         return _read(path, read_yaml(path))
-    for found in all_published():
-        content = read_yaml(found)
+
+    for file in all_published():
+        content = read_yaml(file)
         statistics = content.get("statistics") or {}
-        if data in (statistics.get("data") or ()):
-            return _read(found, content)
+        names = statistics.get("data") or ()
+        if data in names:
+            return _read(file, content)
     return None
 
 
 def _read(path: Path, content: Any) -> PublishedStatistics:
+    """Read the statistics of a published.yaml: the tables that its `statistics` name.
+
+    Raises:
+        ConfigError: the statistics, or a table that they name, are missing or not valid.
+    """
     content = _mapping(content)
-    found, tables = _mapping(content.get("statistics")), _mapping(content.get("tables"))
-    if any(key not in found for key in _KEYS):
+    statistics = _mapping(content.get("statistics"))
+    if not statistics.keys() >= set(_KEYS):
         known = ", ".join(f"statistics.{key}" for key in _KEYS)
         raise ConfigError(f"{path}: no statistics of summaries; expected {known}")
-    if not isinstance(content.get("paper"), str):
+
+    paper = content.get("paper")
+    if not isinstance(paper, str):
         raise ConfigError(f"{path}: paper: expected the paper's authors and name")
-    for key in _KEYS[:3]:
-        if not isinstance(found[key], str) or found[key] not in tables:
-            hint = nearest(str(found[key]), tables)
-            raise ConfigError(f"{path}: statistics.{key}={found[key]}: no such table.{hint}")
-    texts, summaries, systems = (_rows(path, found[key], tables[found[key]]) for key in _KEYS[:3])
-    for name in (name for row in (*summaries.values(), *systems.values()) for name in row):
-        if name not in SHARES:
-            hint = nearest(str(name), SHARES)
-            raise ConfigError(f"{path}: '{name}' is not a statistic of summaries.{hint}")
-    beside = _mapping(found["beside"])
-    for unit, row in beside.items():
+
+    tables = _mapping(content.get("tables"))
+    texts = _table(path, "texts", statistics, tables)
+    summaries = _table(path, "summaries", statistics, tables)
+    systems = _table(path, "systems", statistics, tables)
+    for row in (*summaries.values(), *systems.values()):
+        for name in row:
+            if name not in SHARES:
+                hint = nearest(str(name), SHARES)
+                raise ConfigError(f"{path}: '{name}' is not a statistic of summaries.{hint}")
+
+    beside = _mapping(statistics["beside"])
+    for unit, beside_row in beside.items():
         where = f"{path}: statistics.beside.{unit}"
         if unit not in UNITS:
             raise ConfigError(f"{where}: unknown unit of tokens.{nearest(str(unit), UNITS)}")
-        if not isinstance(row, str) or row not in summaries:
-            raise ConfigError(
-                f"{where}={row}: no such row of {found['summaries']}.{nearest(str(row), summaries)}"
-            )
-    return PublishedStatistics(content["paper"], texts, summaries, systems, beside)
+        if not isinstance(beside_row, str) or beside_row not in summaries:
+            hint = nearest(str(beside_row), summaries)
+            table = statistics["summaries"]
+            raise ConfigError(f"{where}={beside_row}: no such row of {table}.{hint}")
+    return PublishedStatistics(paper, texts, summaries, systems, beside)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _rows(path: Path, name: str, table: Any) -> dict[str, dict[str, float | None]]:
-    """Read the rows of a table, with its columns as keys."""
-    columns, rows = _mapping(table).get("columns"), _mapping(table).get("rows")
+def _table(
+    path: Path, key: str, statistics: Mapping[str, Any], tables: Mapping[str, Any]
+) -> dict[str, dict[str, float | None]]:
+    """Read the numbers of the table that `statistics.<key>` names.
+
+    Args:
+        path: of the published.yaml, for messages.
+        key: `texts`, `summaries` or `systems`.
+        statistics: names of tables by key.
+        tables: all tables of the file.
+
+    Returns:
+        By row and column, numbers, and None for what the paper does not print.
+
+    Raises:
+        ConfigError: there is no such table, or it has other cells than numbers.
+    """
+    name = statistics[key]
+    if not isinstance(name, str) or name not in tables:
+        hint = nearest(str(name), tables)
+        raise ConfigError(f"{path}: statistics.{key}={name}: no such table.{hint}")
+
+    table = _mapping(tables[name])
+    columns, rows = table.get("columns"), table.get("rows")
     if not isinstance(columns, list) or not isinstance(rows, Mapping):
         raise ConfigError(f"{path}: tables.{name}: expected columns: [NAME, ...] and rows: {{...}}")
+
+    numbers = {}
     for row, values in rows.items():
         where = f"{path}: tables.{name}.rows.{row}"
         if not isinstance(values, list) or len(values) != len(columns):
@@ -220,8 +300,8 @@ def _rows(path: Path, name: str, table: Any) -> dict[str, dict[str, float | None
                 f"{where}: expected a value for each of {len(columns)} columns: {size}"
             )
         for value in values:
-            if value is not None and (
-                isinstance(value, bool) or not isinstance(value, int | float)
-            ):
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if value is not None and not is_number:
                 raise ConfigError(f"{where}: {value!r} is not a number (null: not printed)")
-    return {str(row): dict(zip(columns, values, strict=True)) for row, values in rows.items()}
+        numbers[str(row)] = dict(zip(columns, values, strict=True))
+    return numbers

@@ -15,7 +15,7 @@ from heron.data.examples import Example
 from heron.languages import get_language
 from heron.results.shipped import read_shipped
 from heron.training.compose import compose
-from heron_tools.morphology.backends import load_morphology
+from heron_tools.morphology.backends import Morphology, load_morphology
 from heron_tools.prompting.prompts import Prompter, as_text
 from heron_tools.reproduction.targets import Estimate, Filled, Names, Request, choose_present
 from heron_tools.statistics.options import AnalyzeOptions
@@ -65,6 +65,7 @@ _ARTICLE = "(the article)"
 _WIDTH = 100  # characters per line
 
 Sets = Mapping[str, Sequence[Pair]]
+Values = dict[Names, Estimate]  # by row and column of a table of the paper
 
 
 def texts(request: Request) -> Filled:
@@ -73,40 +74,53 @@ def texts(request: Request) -> Filled:
     Deviates: morphology by simplemma and prefix rules, not by DictaBERT. BERTScore only with
     `encoder=`, at layer 9: the paper names no layer.
     """
-    sets, mark = _pairs(request)
-    found = _profiles(sets)
-    scores, note = _similarity(sets, request)
-    means = {name: score for name, (score, _) in scores.items()}
-    table = text_table(found, means, f"Morphology: {MORPHOLOGY}. {note}")
-    values: dict[Names, Estimate] = {}
-    for name, *cells in table.rows:
+    sets, substitute = _pairs(request)
+    profiles = _profiles(sets)
+    means, counts, note = _similarity(sets, request)
+    table = text_table(profiles, means, f"Morphology: {MORPHOLOGY}. {note}")
+
+    values: Values = {}
+    for set_name, *cells in table.rows:
+        name = str(set_name)
+        if name == ALL:
+            continue
         for column, cell in zip(TEXTS, cells, strict=True):
             value = cell.value if isinstance(cell, Formatted) else cell
-            if isinstance(value, int | float) and name != ALL:
-                n, other = len(found[str(name)]), mark
-                if column == BERTSCORE:
-                    n, encoder = scores[str(name)][1], Path(str(request.encoder)).name
-                    other = ", ".join(filter(None, (mark, f"{encoder}, layer {LAYER}")))
-                values[str(name), column] = Estimate(value, n=n, of="articles", mark=other)
-    per_word = morphology_table(found, load_morphology(MORPHOLOGY, get_language("he")))
-    return Filled({"table1": values}, (table, per_word), notes=_said(mark))
+            if not isinstance(value, int | float):
+                continue
+
+            n, mark = len(profiles[name]), substitute
+            if column == BERTSCORE:
+                n = counts[name]
+                encoder = f"{Path(str(request.encoder)).name}, layer {LAYER}"
+                mark = f"{substitute}, {encoder}" if substitute else encoder
+            values[name, column] = Estimate(value, n=n, of="articles", mark=mark)
+
+    per_word = morphology_table(profiles, _morphology())
+    return Filled({"table1": values}, (table, per_word), notes=_substitute_note(substitute))
 
 
-def _similarity(sets: Sets, request: Request) -> tuple[dict[str, tuple[float, int]], str]:
+def _similarity(sets: Sets, request: Request) -> tuple[dict[str, float], dict[str, int], str]:
     """Compute BERTScore of articles and summaries with the request's encoder, if it has one.
 
     Returns:
         By set, the mean and the number of pairs that fit the encoder; and a note.
     """
     if request.encoder is None:
-        return {}, ""
+        return {}, {}, ""
+
     options = AnalyzeOptions(
         bertscore=request.encoder, bertscore_layer=LAYER, paths_cache=request.cache_dir
     )
     means, facts, note = similarity(sets, options)
     assert facts is not None
+    means_of_sets = {name: means[name] for name in sets if name in means}
     counts = {name: len(pairs) - facts["left_out"][name] for name, pairs in sets.items()}
-    return {name: (means[name], counts[name]) for name in sets if name in means}, note
+    return means_of_sets, counts, note
+
+
+def _morphology() -> Morphology:
+    return load_morphology(MORPHOLOGY, get_language("he"))
 
 
 def summaries_by_word(request: Request) -> Filled:
@@ -119,22 +133,30 @@ def summaries_by_morpheme(request: Request) -> Filled:
     return _shares(request, {WORDS_ROW: WHITESPACE, MORPHEMES_ROW: MARKED_MORPHEMES})
 
 
-def _shares(request: Request, rows: Mapping[str, str]) -> Filled:
-    """Compare each row of the paper with the shares of a token unit."""
-    sets, mark = _pairs(request)
-    name, found = list(_profiles(sets).items())[-1]  # all splits together, if there are several
-    measured = measure(found, request.seed)
-    values: dict[Names, Estimate] = {}
-    for row, unit in rows.items():
+def _shares(request: Request, units: Mapping[str, str]) -> Filled:
+    """Compare rows of the paper's table with measured shares.
+
+    Args:
+        request: of the target.
+        units: by row, the token unit that its shares are compared with.
+    """
+    sets, substitute = _pairs(request)
+    # The last profile is that of all splits together, if there are several.
+    name, whole = list(_profiles(sets).items())[-1]
+    size = len(whole)
+    measured = measure(whole, request.seed)
+
+    values: Values = {}
+    for row, unit in units.items():
         for column, share in measured[unit].items():
             if isinstance(share, Interval):
-                estimate = Estimate(*share, n=len(found), of="articles", mark=mark)
+                estimate = Estimate(*share, n=size, of="articles", mark=substitute)
                 values[row, column] = estimate
-    morphology = load_morphology(MORPHOLOGY, get_language("he"))
-    table = share_table({name: measured}, {name: len(found)}, morphology)
-    defined = ", ".join(f"{row}: {unit}" for row, unit in rows.items())
-    notes = (f"Tokens beside the paper's rows: {defined}. The table has all definitions.",)
-    return Filled({"table5": values}, (table,), notes=(*notes, *_said(mark)))
+
+    table = share_table({name: measured}, {name: size}, _morphology())
+    listed = ", ".join(f"{row}: {unit}" for row, unit in units.items())
+    note = f"Tokens beside the paper's rows: {listed}. The table has all definitions."
+    return Filled({"table5": values}, (table,), notes=(note, *_substitute_note(substitute)))
 
 
 def _pairs(request: Request) -> tuple[Sets, str]:
@@ -146,75 +168,103 @@ def _pairs(request: Request) -> tuple[Sets, str]:
     Raises:
         DataError: neither exists, or a file is not readable.
     """
-    data, mark = choose_present(DATA, SUBSET, request.data_dir, request.cache_dir), ""
+    data = choose_present(DATA, SUBSET, request.data_dir, request.cache_dir)
     splits = read_shipped(data, request.data_dir, request.cache_dir).splits
+    substitute = ""
     if data.name == SUBSET:
-        kept = [e for e in splits["train"] if e.side["summary_kind"] == UNCHANGED]
-        splits, mark = {SUBSET: kept}, f"{SUBSET}, {len(kept)} unchanged pairs"
-    sets = {
-        name: [Pair(e.text, e.target, e.group) for e in examples if e.target is not None]
-        for name, examples in splits.items()
-    }
-    return sets, mark
+        unchanged = []
+        for example in splits["train"]:
+            if example.side["summary_kind"] == UNCHANGED:
+                unchanged.append(example)
+        splits = {SUBSET: unchanged}
+        substitute = f"{SUBSET}, {len(unchanged)} unchanged pairs"
+
+    sets: dict[str, list[Pair]] = {}
+    for name, examples in splits.items():
+        sets[name] = []
+        for example in examples:
+            if example.target is not None:
+                sets[name].append(Pair(example.text, example.target, example.group))
+    return sets, substitute
 
 
 def _profiles(sets: Sets) -> dict[str, Profile]:
     """Compute the profile of each set, and of several together."""
-    morphology = load_morphology(MORPHOLOGY, get_language("he"))
-    found = {name: profile(pairs, morphology) for name, pairs in sets.items()}
-    if len(found) > 1:
-        found[ALL] = merge(list(found.values()))
-    return found
+    morphology = _morphology()
+    profiles = {name: profile(pairs, morphology) for name, pairs in sets.items()}
+    if len(profiles) > 1:
+        profiles[ALL] = merge(list(profiles.values()))
+    return profiles
 
 
-def _said(mark: str) -> tuple[str, ...]:
-    return (f"In place of HeSum: {mark}. Its articles may be cut.",) if mark else ()
+def _substitute_note(substitute: str) -> tuple[str, ...]:
+    if not substitute:
+        return ()
+    return (f"In place of HeSum: {substitute}. Its articles may be cut.",)
 
 
 def errors(request: Request) -> Filled:
-    """Count the errors that raters noticed, and their mean ratings (Tables 4 and 3)."""
+    """Count the errors that raters noticed, and average their ratings (Tables 4 and 3)."""
     study, forms = _study(request.files)
     answers, problems = read_forms(forms, study)
     if not answers:
-        raise ConfigError(f"from={','.join(map(str, request.files))}: no form is filled")
+        files = ",".join(map(str, request.files))
+        raise ConfigError(f"from={files}: no form is filled")
+
     ratings = unblind(study, answers)
-    counts = errors_tables(ratings)
     means = means_table(ratings, request.seed)
-    values = {"table4": _counts(counts[0]) if counts else {}, "table3_people": _means(means)}
+    values = {"table4": {}, "table3_people": _means(means)}
     notes = [f"Rows of the paper: systems called {', '.join(SYSTEMS)}; others have their own rows."]
+
+    counts = errors_tables(ratings)
     if counts:
+        values["table4"] = _counts(counts[0])
         notes.append(f"The paper counts in {SUMMARIES} summaries of each system.")
     notes += [f"not used: {problem}" for problem in problems]
     tables = (*counts, means, agreement_table(ratings, request.seed))
     return Filled(values, tables, notes=notes)
 
 
-def _counts(table: Table) -> dict[Names, Estimate]:
-    """Read the counts by most raters: columns are systems, the first row counts summaries.
+def _counts(table: Table) -> Values:
+    """Read the counts by most raters.
 
     Counts over another number of summaries than the paper's are marked.
+
+    Args:
+        table: its columns are systems, its first row counts the summaries of each.
     """
-    looked, *rows = table.rows
-    values: dict[Names, Estimate] = {}
-    for place, system in enumerate(table.columns[1:], 1):
-        n = int(_number(looked[place]))
+    checked, *rows = table.rows
+    values: Values = {}
+    for column, system in enumerate(table.columns[1:], 1):
+        n = int(_number(checked[column]))
         mark = "" if n == SUMMARIES else f"not {SUMMARIES} summaries of each system"
         for row in rows:
-            estimate = Estimate(_number(row[place]), n=n, of="summaries", mark=mark)
-            values[system, ERRORS.get(str(row[0]), str(row[0]))] = estimate
+            kind = str(row[0])
+            estimate = Estimate(_number(row[column]), n=n, of="summaries", mark=mark)
+            values[system, ERRORS.get(kind, kind)] = estimate
     return values
 
 
-def _means(table: Table) -> dict[Names, Estimate]:
-    values: dict[Names, Estimate] = {}
+def _means(table: Table) -> Values:
+    """Read the mean ratings.
+
+    Args:
+        table: a row for each system, with its mean of each criterion.
+
+    Returns:
+        Means by system and criterion, with intervals unless all ratings are of one article.
+    """
+    values: Values = {}
     for row in table.rows:
+        system = str(row[0])
         cells = dict(zip(table.columns, row, strict=True))
+        n = int(_number(cells["summaries"]))
         for name in CRITERIA:
-            cell, n = cells.get(name), int(_number(cells["summaries"]))
-            if isinstance(cell, Interval):
-                values[str(row[0]), name] = Estimate(*cell, n=n, of="summaries")
-            elif isinstance(cell, float):
-                values[str(row[0]), name] = Estimate(cell, n=n, of="summaries")
+            mean = cells.get(name)
+            if isinstance(mean, Interval):
+                values[system, name] = Estimate(*mean, n=n, of="summaries")
+            elif isinstance(mean, float):
+                values[system, name] = Estimate(mean, n=n, of="summaries")
     return values
 
 
@@ -224,31 +274,44 @@ def _number(cell: object) -> float:
 
 
 def _study(files: Sequence[Path]) -> tuple[Study, list[Path]]:
-    """Find the key and the forms among files and folders.
+    """Find the key and the forms of a study.
+
+    Args:
+        files: the study's folder or its `key.json`, and forms or folders of forms; without these,
+            the forms of the study's folder are read.
 
     Raises:
         ConfigError: no key, or no forms.
     """
-    keys = [path / "key.json" if path.is_dir() else path for path in files]
-    keys = [path for path in keys if path.name == "key.json" and path.is_file()]
+    keys = []
+    for path in files:
+        file = path / "key.json" if path.is_dir() else path
+        if file.name == "key.json" and file.is_file():
+            keys.append(file)
     if len(keys) != 1:
         raise ConfigError(
             "from=STUDY,FORMS: name the folder with key.json that `heron judge sample` wrote, and "
             "the filled forms, unless they are in its folder forms"
         )
-    (key,) = keys
-    others = [str(path) for path in files if path not in (key, key.parent)]
-    return read_key(key), find_forms(others or [str(key.parent / "forms")], key)
+
+    key = keys[0]
+    forms = [str(path) for path in files if path not in (key, key.parent)]
+    if not forms:
+        forms = [str(key.parent / "forms")]
+    return read_key(key), find_forms(forms, key)
 
 
 def scales(request: Request) -> Filled:
     """Show the raters' scales, in English and Hebrew (Figure 1)."""
     tables = []
     for code in ("en", "he"):
-        asked = [one for one in get_wording(code).criteria if one.name in CRITERIA]
-        rows = tuple((one.title, one.description, one.lowest, one.highest) for one in asked)
+        rows = []
+        for scale in get_wording(code).criteria:
+            if scale.name in CRITERIA:
+                rows.append((scale.title, scale.description, scale.lowest, scale.highest))
         title = f"Scales from 1 to 5, {get_language(code).name}"
-        tables.append(Table(title, ("criterion", "question", "1", "5"), rows))
+        tables.append(Table(title, ("criterion", "question", "1", "5"), tuple(rows)))
+
     notes = ("heron's own wording; `heron judge sample` writes the forms.",)
     return Filled(tables=tables, notes=notes)
 
@@ -258,12 +321,18 @@ def prompts(request: Request) -> Filled:
     example = Example("article", _ARTICLE)
     files, tables = {}, []
     for name, output in (("hesum", "en"), ("hesum_he", "null")):
-        words = (f"prompt={name}", f"prompting.translation.output={output}")
-        config = compose(["experiment=hesum/gpt", *words])
-        text = as_text(Prompter(config, config.prompting.prompt).messages(example))
-        files[f"{name}.txt"] = text + "\n"
-        lines = tuple((part,) for line in text.splitlines() for part in wrap(line, _WIDTH))
-        tables.append(Table(f"The prompt, prompt={name}", ("as sent, but for line breaks",), lines))
+        translation = f"prompting.translation.output={output}"
+        config = compose(["experiment=hesum/gpt", f"prompt={name}", translation])
+        prompter = Prompter(config, config.prompting.prompt)
+        text = as_text(prompter.messages(example))
+        files[f"{name}.txt"] = f"{text}\n"
+
+        lines = []
+        for line in text.splitlines():
+            lines += [(part,) for part in wrap(line, _WIDTH)]
+        columns = ("as sent, but for line breaks",)
+        tables.append(Table(f"The prompt, prompt={name}", columns, tuple(lines)))
+
     notes = (
         f"{_ARTICLE} is replaced by an article, below the instruction: the figure ends before it.",
         "hesum_he.txt is heron's translation; the paper does not print the Hebrew instruction of "

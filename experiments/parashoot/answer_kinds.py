@@ -29,8 +29,10 @@ def overlap_classes(
 ) -> list[str]:
     """Classify how each prediction overlaps the gold answer, by character offsets.
 
-    Of several golds, the one with the greatest character F1 counts. A prediction of
-    None means "no answer"; an empty list of golds, an unanswerable question.
+    Args:
+        predictions: N spans; None means "no answer".
+        golds: the gold answers of each; none for an unanswerable question. Of several, the one
+            with the greatest character F1 counts.
 
     Returns:
         Keys of `OVERLAPS`, `missed` or `unanswerable`; `equal` also for "no answer"
@@ -38,13 +40,16 @@ def overlap_classes(
 
     Source: Keren and Levy 2021, Table 5.
     """
-    return [_overlap(*both) for both in zip(predictions, golds, strict=True)]
+    pairs = zip(predictions, golds, strict=True)
+    return [_overlap(prediction, spans) for prediction, spans in pairs]
 
 
 def _overlap(prediction: Offsets | None, golds: Sequence[Offsets]) -> str:
-    if prediction is None or not golds:
-        both = prediction is None and not golds
-        return "equal" if both else MISSED if prediction is None else UNANSWERABLE
+    if prediction is None:
+        return MISSED if golds else "equal"
+    if not golds:
+        return UNANSWERABLE
+
     start, end = prediction
     low, high = max(golds, key=partial(_character_f1, prediction))
     if (start, end) == (low, high):
@@ -53,27 +58,37 @@ def _overlap(prediction: Offsets | None, golds: Sequence[Offsets]) -> str:
         return "disjoint"
     if low <= start and end <= high:
         return "inside"
-    return "contains" if start <= low and high <= end else "overlaps"
+    if start <= low and high <= end:
+        return "contains"
+    return "overlaps"
 
 
-def _character_f1(one: Offsets, other: Offsets) -> float:
-    shared = min(one[1], other[1]) - max(one[0], other[0])
-    return 2 * max(shared, 0) / max(one[1] - one[0] + other[1] - other[0], 1)
+def _character_f1(prediction: Offsets, gold: Offsets) -> float:
+    start, end = prediction
+    low, high = gold
+    shared = min(end, high) - max(start, low)
+    lengths = (end - start) + (high - low)
+    return 2 * max(shared, 0) / max(lengths, 1)
 
 
 def length_buckets(texts: Sequence[str], longest: Sequence[int]) -> list[str]:
     """Give each text the name of its length bucket, by words (split at white space).
 
-    `longest` is the largest number of words of each bucket but the last, see `bucket_names`.
+    Args:
+        texts: N texts.
+        longest: the largest number of words of each bucket but the last, see `bucket_names`.
     """
     names = bucket_names(longest)
     words_N = [len(text.split()) for text in texts]
-    return [names[bucket] for bucket in np.searchsorted(longest, words_N).tolist()]
+    buckets_N = np.searchsorted(longest, words_N)
+    return [names[bucket] for bucket in buckets_N]
 
 
 def bucket_names(longest: Sequence[int]) -> list[str]:
     """Name buckets of lengths in order, such as `1`, `2 to 4`, `5 or more`."""
-    starts = [1, *(end + 1 for end in longest)]
-    spans = zip(starts, longest, strict=False)
-    named = [str(end) if start == end else f"{start} to {end}" for start, end in spans]
-    return [*named, f"{starts[-1]} or more"]
+    names = []
+    start = 1
+    for end in longest:
+        names.append(str(end) if start == end else f"{start} to {end}")
+        start = end + 1
+    return [*names, f"{start} or more"]

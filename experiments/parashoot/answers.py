@@ -56,25 +56,33 @@ def slice_answers(split: Split) -> Slicer:
     It adds the columns `place` (the predicted span in the context; None for "no answer" and for a
     text that is not in the context), `question`, `question_word` and `overlap_class`.
     """
-    say_unused(
-        split.options, ("types", "bins", "words", "morphology", "published", "texts", "beside")
-    )
+    options = split.options
+    say_unused(options, ("types", "bins", "words", "morphology", "published", "texts", "beside"))
     split.frame.require("golds", "start", "end", "probability", "n_best")
     if not len(split.frame):
         raise ConfigError(f"split={split.name}: none of its answers has a gold answer")
+
     split = as_given(split)
-    examples, ends = split.examples, zip(split.frame["start"], split.frame["end"], strict=True)
-    places = [None if is_missing(one) else Span(int(one), int(other)) for one, other in ends]
-    _check_texts(split, places)
-    texts, questions = split.frame["prediction"], [example.text_pair or "" for example in examples]
+    frame, examples = split.frame, split.examples
+    predicted: list[Span | None] = []
+    for start, end in zip(frame["start"], frame["end"], strict=True):
+        predicted.append(None if is_missing(start) else Span(int(start), int(end)))
+    _check_texts(split, predicted)
+
     # An answer that is not in the context counts as disjoint.
-    found = [Span(-1, -1) if t and p is None else p for p, t in zip(places, texts, strict=True)]
+    compared = list(predicted)
+    for row, text in enumerate(frame["prediction"]):
+        if text and predicted[row] is None:
+            compared[row] = Span(-1, -1)
+
+    questions = [example.text_pair or "" for example in examples]
+    golds = [example.spans for example in examples]
     split = with_columns(
         split,
-        place=places,
+        place=predicted,
         question=questions,
         question_word=question_clusters(questions, split.language, reach=REACH),
-        overlap_class=kinds.overlap_classes(found, [example.spans for example in examples]),
+        overlap_class=kinds.overlap_classes(compared, golds),
     )
     return Slicer(
         split,
@@ -92,31 +100,37 @@ def slice_answers(split: Split) -> Slicer:
         headline="F1",
         drawn=DRAWN,
         counted="questions",
-        facts=texts_facts(split.options),
+        facts=texts_facts(options),
     )
 
 
 def as_given(split: Split) -> Split:
-    """Restore the examples' contexts and gold spans as they are in the file."""
-    change, examples = normaliser(split.data), []
+    """Restore the examples' contexts and gold spans as they are in the file.
+
+    Examples hold normalized texts, and the offsets of predictions count in the file's.
+    """
+    normalise = normaliser(split.data)
+    examples = []
     for example in split.examples:
-        given = given_context(example)
-        spans = tuple(spans_as_given(given, example.spans, change))
-        group = given if example.group == example.text else example.group
-        examples.append(replace(example, text=given, spans=spans, group=group))
+        context = given_context(example)
+        spans = tuple(spans_as_given(context, example.spans, normalise))
+        group = context if example.group == example.text else example.group
+        examples.append(replace(example, text=context, spans=spans, group=group))
     return replace(split, find=lambda guids: examples)
 
 
-def _check_texts(split: Split, places: Sequence[Span | None]) -> None:
+def _check_texts(split: Split, predicted: Sequence[Span | None]) -> None:
     """Refuse predictions of other data than the examples."""
-    problems = []
     fix = f"are these the texts of {split.data.name} that the run was scored on?"
     texts = split.frame["prediction"]
-    for place, example, text in zip(places, split.examples, texts, strict=True):
-        here = text if place is None else example.text[slice(*place)]
+    problems = []
+    for span, example, text in zip(predicted, split.examples, texts, strict=True):
+        if span is None:
+            continue
+        here = example.text[slice(*span)]
         if here != text:
-            what = f"answered '{text:.40}', but its context reads '{here:.40}' there"
-            problems.append(Problem(example.guid, what, fix))
+            problem = f"answered '{text:.40}', but its context reads '{here:.40}' there"
+            problems.append(Problem(example.guid, problem, fix))
     raise_all(problems)
 
 
@@ -125,24 +139,27 @@ def scores_of(split: Split) -> Mapping[str, Floats]:
 
     `answerable_` scores are left out: they differ from the standard ones in one slice only.
     """
-    texts, profiles = split.frame["prediction"], [language_profile(split.language)]
+    frame = split.frame
+    profiles = [language_profile(split.language)]
     no_answer = len(split.data.label_order) > 1
-    found = item_scores(texts, split.frame["golds"], profiles, no_answer=no_answer)
-    return {name: one for name, one in found.items() if not name.startswith("answerable_")}
+    scores = item_scores(frame["prediction"], frame["golds"], profiles, no_answer=no_answer)
+    return {name: f_N for name, f_N in scores.items() if not name.startswith("answerable_")}
 
 
 def by_question_word(slicer: Slicer) -> Outcome:
     """Slice by question word."""
     words = slicer.split.frame["question_word"]
-    found = slicer.slice(Column("question word", words, QUESTION_WORDS))
-    return replace(found, facts={**found.facts, "reach": REACH})
+    outcome = slicer.slice(Column("question word", words, QUESTION_WORDS))
+    return replace(outcome, facts={**outcome.facts, "reach": REACH})
 
 
 def by_answer_length(slicer: Slicer) -> Column:
     """Slice by the number of words of the first gold answer."""
     golds = [golds[0] if golds else "" for golds in slicer.split.frame["golds"]]
-    buckets = kinds.length_buckets(golds, kinds.ANSWER_LENGTHS)
-    names = [name if gold else NO_ANSWER for name, gold in zip(buckets, golds, strict=True)]
+    names = kinds.length_buckets(golds, kinds.ANSWER_LENGTHS)
+    for row, gold in enumerate(golds):
+        if not gold:
+            names[row] = NO_ANSWER
     order = (*kinds.bucket_names(kinds.ANSWER_LENGTHS), NO_ANSWER)
     return Column("words of the gold answer", names, order)
 
@@ -156,16 +173,21 @@ def by_question_length(slicer: Slicer) -> Column:
 def by_overlap_class(slicer: Slicer) -> Outcome:
     """Slice by the overlap of answers with gold answers, and count these classes."""
     classes = slicer.split.frame["overlap_class"]
-    found = slicer.slice(Column("overlap of the answer with the gold answer", classes, CLASSES))
-    return replace(found, tables=(overlap_table(classes, slicer.groups), *found.tables))
+    column = Column("overlap of the answer with the gold answer", classes, CLASSES)
+    outcome = slicer.slice(column)
+    counts = overlap_table(classes, slicer.groups)
+    return replace(outcome, tables=(counts, *outcome.tables))
 
 
 def page(slicer: Slicer) -> Outcome:
     """Write the page of all answers."""
-    split, total = slicer.split, len(slicer.split.frame)
-    content = payload(slicer)
+    split = slicer.split
     html = cards_page(
-        TEMPLATES / "answers.html.j2", slicer.title, split.data.synthetic, content, total=total
+        TEMPLATES / "answers.html.j2",
+        slicer.title,
+        split.data.synthetic,
+        payload(slicer),
+        total=len(split.frame),
     )
     return Outcome(files={page_name(split, "answers"): html})
 
@@ -177,10 +199,15 @@ def payload(slicer: Slicer) -> dict[str, Any]:
 
     Source: ParaShoot, Figures 3 and A.1.
     """
-    frame, language = slicer.split.frame, slicer.split.language
-    contexts: dict[str, int] = {}
-    own = f"{language.code}_"
-    names = [n for n in slicer.scores if n in ("exact_match", "f1") or n.startswith(own)]
+    frame = slicer.split.frame
+    language = slicer.split.language
+
+    names = []
+    for name in slicer.scores:
+        if name in ("exact_match", "f1") or name.startswith(f"{language.code}_"):
+            names.append(name)
+
+    contexts: dict[str, int] = {}  # numbers of the contexts
     rows = [_card(slicer, row, contexts, names) for row in range(len(frame))]
     return {
         "language": language.code,
@@ -196,46 +223,70 @@ def payload(slicer: Slicer) -> dict[str, Any]:
 def _card(
     slicer: Slicer, row: int, contexts: dict[str, int], names: Sequence[str]
 ) -> dict[str, Any]:
+    """Lay out an answer.
+
+    Args:
+        slicer: with all answers.
+        row: the answer's.
+        contexts: their numbers on the page; a new context is added.
+        names: of the scores.
+    """
     example: Example = slicer.split.examples[row]
     cells = {name: column[row] for name, column in slicer.split.frame.columns.items()}
-    place, probability = cells["place"], cells["probability"]
-    given = place is not None and probability is not None
-    # The page reads the candidates' texts from the context.
-    best = json.loads(cells["n_best"])
-    return {
+    span, probability = cells["place"], cells["probability"]
+    card: dict[str, Any] = {
         "guid": clean_text(example.guid),
         "group": clean_text("" if example.group == example.text else example.group),
         "question": clean_text(cells["question"]),
-        "golds": [list(span) for span in example.spans],
-        "given": None if place is None else list(place),
-        "probability": round(probability, 4) if given else None,
-        "written": None if given else clean_text(cells["prediction"]),
-        "best": [[b["start"], b["end"], round(b["probability"], 4)] for b in best],
+        "golds": [list(gold) for gold in example.spans],
+        "given": None if span is None else list(span),
+        "probability": None,
+        "written": None,
+        "best": [],
         "context": contexts.setdefault(example.text, len(contexts)),
         "class": cells["overlap_class"],
         "word": cells["question_word"],
         "scores": [round(float(slicer.scores[name][row]), 4) for name in names],
     }
 
+    if span is None or probability is None:
+        card["written"] = clean_text(cells["prediction"])
+    else:
+        card["probability"] = round(probability, 4)
+
+    # The page reads the candidates' texts from the context.
+    for answer in json.loads(cells["n_best"]):
+        card["best"].append([answer["start"], answer["end"], round(answer["probability"], 4)])
+    return card
+
 
 def overlap_table(classes: Sequence[str], groups: Sequence[str]) -> Table:
-    """Count the overlap classes of N answers: their shares of all answers and of errors.
+    """Count the overlap classes of answers: their shares of all answers and of errors.
+
+    Args:
+        classes: of N answers.
+        groups: N names of articles, which are resampled for the intervals.
 
     Source: ParaShoot, Table 5.
     Deviates: counts all questions of the split instead of 50, with intervals; `equal` compares
     offsets, while exact match compares texts without punctuation.
     """
-    names = np.asarray(classes, dtype=object)
+    names_N = np.asarray(classes, dtype=object)
     groups_N = group_ids(groups)
-    wrong_N = names != "equal"
+    wrong_N = names_N != "equal"
+
     rows: list[tuple[Cell, ...]] = []
     for name in CLASSES:
-        hits_N = names == name
-        if name in (kinds.MISSED, kinds.UNANSWERABLE) and not hits_N.any():
+        hits_N = names_N == name
+        count = int(hits_N.sum())
+        if not count and name in (kinds.MISSED, kinds.UNANSWERABLE):
             continue
-        errors = None if name == "equal" else share(hits_N[wrong_N], groups_N[wrong_N])
+        of_errors = None
+        if name != "equal":
+            of_errors = share(hits_N[wrong_N], groups_N[wrong_N])
         printed = kinds.OVERLAPS.get(name, "")
-        rows.append((name, printed, int(hits_N.sum()), share(hits_N, groups_N), errors))
+        rows.append((name, printed, count, share(hits_N, groups_N), of_errors))
+
     columns = ("class", "in the paper", "n", "share", "share of errors")
     note = "Annotation: gold answer, compared by characters. [low, high]: 95 %, articles resampled."
     return Table("Answers by overlap", columns, tuple(rows), note)

@@ -14,7 +14,11 @@ from typing import NamedTuple
 
 from heron.base.cells import Cell, Formatted, Interval, Table
 
-_PAPER_MINIMAL, _PAPER_RATIO, _PAPER_F1, _PAPER_CEILING = 0.70, 2.5, 0.57, 0.84
+# Section 3.1: share of minimal answers, length of the others, their F1, and the ceiling.
+_PAPER_MINIMAL = 0.70
+_PAPER_RATIO = 2.5
+_PAPER_F1 = 0.57
+_PAPER_CEILING = 0.84
 _NOTE = (
     "Ceiling: share of minimal spans + share of the others x 2 / (1 + length ratio). "
     "Measured: mean token F1 (SQuAD's rules) of the corrected answers against the annotated ones."
@@ -52,32 +56,44 @@ def ceiling(minimal: float, ratio: float) -> float:
 
 
 def needed_ratio(wanted: float, minimal: float) -> float:
-    """Compute the ratio of the other answers that gives a ceiling of `wanted`."""
+    """Compute the length of the other answers that gives a ceiling.
+
+    Args:
+        wanted: the ceiling, an F1.
+        minimal: share of minimal gold answers, a fraction.
+
+    Returns:
+        Their length, in multiples of a minimal answer.
+    """
     return 2 * (1 - minimal) / (wanted - minimal) - 1
 
 
 def ceiling_table(measured: Measured) -> Table:
     """Compare the paper's calculation with a sheet's."""
+    printed = (
+        Formatted(_PAPER_MINIMAL, ".2f"),
+        Formatted(_PAPER_RATIO, ".1f"),
+        Formatted(_PAPER_F1, ".2f"),
+        Formatted(_PAPER_CEILING, ".2f"),
+    )
     needed = needed_ratio(_PAPER_CEILING, _PAPER_MINIMAL)
     rows: list[tuple[Cell, ...]] = [
-        ("ParaShoot, as printed", *_shown(_PAPER_MINIMAL, _PAPER_RATIO, _PAPER_F1, _PAPER_CEILING)),
+        ("ParaShoot, as printed", *printed),
         ("ParaShoot, its numbers put together", *_computed(_PAPER_MINIMAL, _PAPER_RATIO)),
         ("ParaShoot, what its ceiling needs", *_computed(_PAPER_MINIMAL, needed)),
     ]
+
+    minimal = measured.minimal
     if measured.ratio is not None:
-        rows.append(("this sheet, the same way", *_computed(measured.minimal, measured.ratio)))
-    elif measured.minimal == 1:
+        rows.append(("this sheet, the same way", *_computed(minimal, measured.ratio)))
+    elif minimal == 1:
         rows.append(("this sheet, the same way", 1.0, None, None, 1.0))
-    rows.append(("this sheet, measured", measured.minimal, None, None, measured.score))
+    rows.append(("this sheet, measured", minimal, None, None, measured.score))
+
     columns = ("arithmetic", "minimal", "times as long", "F1 of those", "ceiling F1")
     return Table("Annotation ceiling", columns, tuple(rows), _NOTE)
 
 
 def _computed(minimal: float, ratio: float) -> tuple[Cell, ...]:
+    """Compute the F1 of answers that are not minimal, and the ceiling."""
     return (minimal, Formatted(ratio, ".2f"), best_f1(ratio), ceiling(minimal, ratio))
-
-
-def _shown(minimal: float, ratio: float, f1: float, printed: float) -> tuple[Cell, ...]:
-    """Round as the paper does."""
-    digits = (".2f", ".1f", ".2f", ".2f")
-    return tuple(map(Formatted, (minimal, ratio, f1, printed), digits))

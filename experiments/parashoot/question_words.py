@@ -20,6 +20,7 @@ def question_clusters(
     (באיזו, in which).
 
     Args:
+        questions: N texts.
         language: of the questions; None, or one without a list of question words, gives `other`.
         reach: how many words from the beginning to search. 1 is the paper's definition; 3 also
             finds the word after a preposition (Hebrew על מה, about what; Romanian la ce, at what).
@@ -31,30 +32,38 @@ def question_clusters(
     """
     if language is None or language.questions is None:
         return [OTHER] * len(questions)
-    return [
-        _cluster(words, language.questions, reach)
-        for words in language_profile(language).tokens(questions)
-    ]
+    tokens = language_profile(language).tokens(questions)
+    return [_cluster(words, language.questions, reach) for words in tokens]
 
 
-def _cluster(words: Sequence[str], asked: QuestionWords, reach: int) -> str:
+def _cluster(words: Sequence[str], known: QuestionWords, reach: int) -> str:
+    """Find the first question word or phrase; at one position, the longest phrase counts."""
     for first in range(min(reach, len(words))):
-        for length in range(asked.longest(), 0, -1):
-            phrase = words[first : first + length]
-            for opening in asked.readings(phrase[0]):
-                if (opening, *phrase[1:]) in asked.phrases:
-                    return asked.phrases[opening, *phrase[1:]]
+        for length in range(known.longest(), 0, -1):
+            opening, *rest = words[first : first + length]
+            for reading in known.readings(opening):
+                phrase = (reading, *rest)
+                if phrase in known.phrases:
+                    return known.phrases[phrase]
     return OTHER
 
 
 def asks_yes_or_no(question: str, language: Language) -> bool:
     """Tell whether a question asks for yes or no, by its first words.
 
+    Args:
+        question: the text.
+        language: of the question; without a list of question words, no question does.
+
     Source: ParaShoot, section 2.3, which discards them and does not say how they were found.
     """
-    first, *rest = folded_words(question.replace("’", "'")) or [""]
-    asked = language.questions
-    if asked is None or first not in asked.yes_or_no:
+    known = language.questions
+    words = folded_words(question.replace("’", "'"))
+    if known is None or not words or words[0] not in known.yes_or_no:
         return False
-    followed = question_clusters([" ".join(rest)], language, reach=2)
-    return first not in asked.any_question or followed == [OTHER]
+    if words[0] not in known.any_question:
+        return True
+
+    # Such a word also opens other questions: then a question word follows.
+    rest = " ".join(words[1:])
+    return question_clusters([rest], language, reach=2) == [OTHER]

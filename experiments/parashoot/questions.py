@@ -5,7 +5,7 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from operator import attrgetter
+from itertools import chain
 
 from heron.base.cells import Cell, Table, with_synthetic
 from heron.data.examples import Example
@@ -19,6 +19,8 @@ from .question_words import CLUSTERS, OTHER, question_clusters
 
 ALL = "all"
 SIMPLE = 7  # words of a question; one with more is "complex"
+
+Rows = list[tuple[Cell, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,26 +39,40 @@ class SplitStatistics:
     @property
     def complex(self) -> float | None:
         """Share of questions with more than `SIMPLE` words, a fraction."""
-        return _between(self.question_lengths, SIMPLE + 1)
+        return _share_between(self.question_lengths, SIMPLE + 1)
 
 
 def describe_questions(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
-    """Describe the sizes, question words and lengths of the splits whose files exist."""
+    """Describe the sizes, question words and lengths of the splits whose files exist.
+
+    Args:
+        shipped: the splits.
+        options: of `heron analyze`; those without effect here are reported.
+
+    Returns:
+        Three kinds of tables, and the lengths as `lengths.csv` and `lengths.png`.
+    """
     unused = ("by", "types", "bins", "split", "words", "morphology", "published", "texts")
     say_unused(options, (*unused, "bertscore"))
+
     config = shipped.config
     described = question_statistics(shipped.splits, config.language)
-    shown = described.get(ALL) or next(iter(described.values()))
-    lacking = f" (missing: {', '.join(sorted(shipped.missing))})" if shipped.missing else ""
-    title = f"{config.name}: {', '.join(shipped.splits)}{lacking}"
-    image = lengths_figure(shown, with_synthetic(title, config.synthetic))
-    plain = {}
-    for name, one in described.items():  # lengths are in lengths.csv
-        counts = {key: n for key, n in asdict(one).items() if not isinstance(n, list)}
-        plain[name] = counts | {"complex": one.complex}
+    tables = (size_table(described), length_table(described), *word_tables(described))
+
+    title = f"{config.name}: {', '.join(shipped.splits)}"
+    if shipped.missing:
+        title += f" (missing: {', '.join(sorted(shipped.missing))})"
+    image = lengths_figure(whole(described), with_synthetic(title, config.synthetic))
+
+    facts = {}
+    for name, split in described.items():
+        # Lengths are in lengths.csv.
+        counts = {key: n for key, n in asdict(split).items() if not isinstance(n, list)}
+        facts[name] = {**counts, "complex": split.complex}
+
     return Outcome(
-        (size_table(described), length_table(described), *word_tables(described)),
-        {"splits": plain},
+        tables,
+        {"splits": facts},
         files={"lengths.csv": length_counts(described), "lengths.png": image},
         title=config.name,
     )
@@ -67,47 +83,77 @@ def question_statistics(
 ) -> dict[str, SplitStatistics]:
     """Describe each split, and several splits together as `all`.
 
+    Args:
+        splits: examples by split.
+        language: ISO 639 code, for the question words.
+
     Source: ParaShoot, Tables 1 and 3 and Figure 2.
     """
     described = {name: _describe(examples, language) for name, examples in splits.items()}
     if len(splits) > 1:
-        described[ALL] = _describe([e for examples in splits.values() for e in examples], language)
+        together = list(chain.from_iterable(splits.values()))
+        described[ALL] = _describe(together, language)
     return described
 
 
+def whole(described: Mapping[str, SplitStatistics]) -> SplitStatistics:
+    """Choose the statistics of all splits together, or those of the only one."""
+    return described.get(ALL) or next(iter(described.values()))
+
+
 def _describe(examples: Sequence[Example], language: str) -> SplitStatistics:
-    questions = [example.text_pair or "" for example in examples]
-    answers = [text for example in examples for text in example.side.get("answers") or ()]
-    profile = get_language(language)
-    first, near = (Counter(question_clusters(questions, profile, reach=n)) for n in (1, 3))
+    questions: list[str] = []
+    answers: list[str] = []
+    unanswered = 0
+    for example in examples:
+        questions.append(example.text_pair or "")
+        answers += example.side.get("answers") or ()
+        if not example.spans:
+            unanswered += 1
+
     return SplitStatistics(
         articles=len({example.group or example.text for example in examples}),
         paragraphs=len({example.text for example in examples}),
-        questions=len(examples),
-        unanswered=sum(not example.spans for example in examples),
+        questions=len(questions),
+        unanswered=unanswered,
         question_lengths=[len(question.split()) for question in questions],
         answer_lengths=[len(answer.split()) for answer in answers],
-        first_words={name: first[name] for name in (*CLUSTERS, OTHER)},
-        near_words={name: near[name] for name in (*CLUSTERS, OTHER)},
+        first_words=_count_words(questions, language, reach=1),
+        near_words=_count_words(questions, language, reach=3),
     )
+
+
+def _count_words(questions: Sequence[str], language: str, reach: int) -> dict[str, int]:
+    """Count questions by the question word among their first `reach` words."""
+    counts = Counter(question_clusters(questions, get_language(language), reach=reach))
+    return {name: counts[name] for name in (*CLUSTERS, OTHER)}
 
 
 def size_table(described: Mapping[str, SplitStatistics]) -> Table:
     """Lay out ParaShoot's Table 1."""
-    sizes = attrgetter("articles", "paragraphs", "questions", "unanswered")
-    rows = tuple((name, *sizes(one)) for name, one in described.items())
+    rows: Rows = []
+    for name, split in described.items():
+        rows.append((name, split.articles, split.paragraphs, split.questions, split.unanswered))
     note = "Distinct articles and paragraphs; unanswered: questions without a gold answer."
     columns = ("split", "articles", "paragraphs", "questions", "unanswered")
-    return Table("Articles, paragraphs and questions", columns, rows, note)
+    return Table("Articles, paragraphs and questions", columns, tuple(rows), note)
 
 
 def length_table(described: Mapping[str, SplitStatistics]) -> Table:
-    """Summarize the lengths that ParaShoot's Figure 2 draws."""
-    rows: list[tuple[Cell, ...]] = []
-    for name, one in described.items():
-        usual = _between(one.question_lengths, 4, SIMPLE), _between(one.answer_lengths, 1, 4)
-        rows.append((name, "questions", *_summary(one.question_lengths), usual[0], one.complex))
-        rows.append((name, "answers", *_summary(one.answer_lengths), usual[1], None))
+    """Summarize the lengths that ParaShoot's Figure 2 draws.
+
+    Returns:
+        Two rows for each split, of questions and of answers: number, mean, median and longest (in
+        words), and the shares of usual and of complex ones.
+    """
+    rows: Rows = []
+    for name, split in described.items():
+        questions, answers = split.question_lengths, split.answer_lengths
+        usual = _share_between(questions, 4, SIMPLE)
+        rows.append((name, "questions", *_summary(questions), usual, split.complex))
+        usual = _share_between(answers, 1, 4)
+        rows.append((name, "answers", *_summary(answers), usual, None))
+
     columns = ("split", "of", "n", "mean", "median", "longest", "usual", "complex")
     note = (
         f"Split at white space. usual: questions of 4 to {SIMPLE} words, answers of 1 to 4; "
@@ -117,15 +163,19 @@ def length_table(described: Mapping[str, SplitStatistics]) -> Table:
 
 
 def _summary(lengths: Sequence[int]) -> tuple[Cell, ...]:
+    """Compute number, mean, median and maximum."""
     if not lengths:
         return (0, None, None, None)
     median = float(statistics.median(lengths))
     return (len(lengths), statistics.fmean(lengths), median, max(lengths))
 
 
-def _between(lengths: Sequence[int], low: int, high: float = math.inf) -> float | None:
-    """Compute the share of lengths from `low` to `high`."""
-    return sum(low <= length <= high for length in lengths) / len(lengths) if lengths else None
+def _share_between(lengths: Sequence[int], low: int, high: float = math.inf) -> float | None:
+    """Compute the share of lengths from `low` to `high`; None without lengths."""
+    if not lengths:
+        return None
+    inside = [length for length in lengths if low <= length <= high]
+    return len(inside) / len(lengths)
 
 
 def word_tables(described: Mapping[str, SplitStatistics]) -> list[Table]:
@@ -134,30 +184,48 @@ def word_tables(described: Mapping[str, SplitStatistics]) -> list[Table]:
     Deviates: adds a row for questions without any of these words, so that shares sum to 1. The
     shares in the paper's 8 rows sum to .873.
     """
-    columns = [f"{name} {what}" for name in described for what in ("n", "share")]
+    first = {name: split.first_words for name, split in described.items()}
+    near = {name: split.near_words for name, split in described.items()}
+    return [
+        _word_table("Question words: the first word", first),
+        _word_table("Question words: one of the first three words", near),
+    ]
+
+
+def _word_table(title: str, counts: Mapping[str, Mapping[str, int]]) -> Table:
+    """Lay out counts of questions.
+
+    Args:
+        title: of the table.
+        counts: number of questions by split and cluster.
+    """
+    columns = ["question word"]
+    for name in counts:
+        columns += [f"{name} n", f"{name} share"]
+
+    rows: Rows = []
+    for cluster in (*CLUSTERS, OTHER):
+        cells: list[Cell] = [cluster]
+        for of_split in counts.values():
+            total = max(sum(of_split.values()), 1)
+            cells += [of_split[cluster], of_split[cluster] / total]
+        rows.append(tuple(cells))
+
     note = "Inflections, prepositions written together and synonyms are one cluster."
-    tables = []
-    for which in ("the first word", "one of the first three words"):
-        rows: list[tuple[Cell, ...]] = []
-        for cluster in (*CLUSTERS, OTHER):
-            cells: list[Cell] = []
-            for one in described.values():
-                words = one.first_words if which == "the first word" else one.near_words
-                cells += [words[cluster], words[cluster] / max(one.questions, 1)]
-            rows.append((cluster, *cells))
-        title = f"Question words: {which}"
-        tables.append(Table(title, ("question word", *columns), tuple(rows), note))
-    return tables
+    return Table(title, tuple(columns), tuple(rows), note)
 
 
 def length_counts(described: Mapping[str, SplitStatistics]) -> dict[str, list[str | int]]:
     """Count lengths as columns of a table: `split`, `of` (question, answer), `words`, `n`."""
     rows: list[tuple[str | int, ...]] = []
-    for name, one in described.items():
-        for what, lengths in (("question", one.question_lengths), ("answer", one.answer_lengths)):
-            rows += [(name, what, *counted) for counted in sorted(Counter(lengths).items())]
+    for name, split in described.items():
+        questions = Counter(split.question_lengths)
+        answers = Counter(split.answer_lengths)
+        rows += [(name, "question", length, n) for length, n in sorted(questions.items())]
+        rows += [(name, "answer", length, n) for length, n in sorted(answers.items())]
+
     columns = ("split", "of", "words", "n")
-    return {name: [row[place] for row in rows] for place, name in enumerate(columns)}
+    return {column: [row[index] for row in rows] for index, column in enumerate(columns)}
 
 
 def lengths_figure(described: SplitStatistics, title: str) -> bytes:
@@ -165,7 +233,12 @@ def lengths_figure(described: SplitStatistics, title: str) -> bytes:
 
     Source: ParaShoot, Figure 2.
     """
-    questions, answers = described.question_lengths, described.answer_lengths
-    longer = f"Questions ({described.complex or 0:.1%} of more than {SIMPLE} words)"
-    panels = {longer: ("words", {"questions": questions}), "Answers": ("words", {"a": answers})}
+    share = described.complex or 0
+    panels = {
+        f"Questions ({share:.1%} of more than {SIMPLE} words)": (
+            "words",
+            {"questions": described.question_lengths},
+        ),
+        "Answers": ("words", {"a": described.answer_lengths}),
+    }
     return figures.histograms(panels, title)

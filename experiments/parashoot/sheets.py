@@ -15,23 +15,32 @@ from .ceiling import ceiling_table
 
 
 def draw_sheet(options: AnalyzeOptions, shipped: Shipped) -> list[Path]:
-    """Draw answers for people to judge.
+    """Draw answers for people to judge, and print what to do with the sheet.
+
+    Args:
+        options: with the new file, the split, and the number of answers.
+        shipped: the data set.
 
     Returns:
         The sheet.
+
+    Raises:
+        ConfigError: there is no such split, or the sheet exists.
     """
+    sheet, sample = options.sheet, options.sample
+    assert sheet is not None
     name = options.split or VALIDATION
     if name not in shipped.splits:
         raise ConfigError(f"split={name}: no such split.{nearest(name, shipped.splits)}")
-    assert options.sheet is not None
-    total = write_sheet(options.sheet, shipped.splits[name], options.sample, options.seed)
+
+    total = write_sheet(sheet, shipped.splits[name], sample, options.seed)
     print(
-        f"{options.sample} of {total} answered questions of {shipped.config.name}, {name}. Mark "
+        f"{sample} of {total} answered questions of {shipped.config.name}, {name}. Mark "
         "one of minimal, too_long, too_short for each (x), correct=no where it does not answer, "
         "and copy the minimal answer into corrected_answer; then: "
-        f"heron analyze sheet={options.sheet}"
+        f"heron analyze sheet={sheet}"
     )
-    return [options.sheet]
+    return [sheet]
 
 
 def score_sheet(options: AnalyzeOptions) -> list[Path]:
@@ -40,11 +49,14 @@ def score_sheet(options: AnalyzeOptions) -> list[Path]:
     Returns:
         The file written: the sheet's name with `.json`.
     """
-    assert options.sheet is not None
+    sheet = options.sheet
+    assert sheet is not None
     unused = ("split", "by", "types", "bins", "words", "morphology", "published", "texts", "sample")
     say_unused(options, unused)
-    judged, empty = read_sheet(options.sheet)
-    tables = (quality_table(judged, empty), ceiling_table(measure_ceiling(judged, options.seed)))
-    facts = {"sheet": options.sheet.name, "judged": len(judged), "not_judged": empty}
-    target = options.out or options.sheet.parent
-    return write_outcome(Outcome(tables), target, options.sheet.stem, facts)
+
+    judged, empty = read_sheet(sheet)
+    quality = quality_table(judged, empty)
+    ceiling = ceiling_table(measure_ceiling(judged, options.seed))
+    facts = {"sheet": sheet.name, "judged": len(judged), "not_judged": empty}
+    out = options.out or sheet.parent
+    return write_outcome(Outcome((quality, ceiling)), out, sheet.stem, facts)

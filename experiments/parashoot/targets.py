@@ -7,6 +7,7 @@ Sizes, question words and lengths come from `heron analyze data=parashoot`, qual
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ from .questions import (
     lengths_figure,
     question_statistics,
     size_table,
+    whole,
     word_tables,
 )
 
@@ -60,29 +62,35 @@ FIGURE_A1 = (
 # Kinds of Figure A.1's three answers, in order: an error, a shorter and a longer answer.
 _KINDS_A1 = ("disjoint", "inside", "contains")
 
+Values = dict[Names, Estimate]  # by row and column of a table of the paper
+
 
 def sizes(request: Request) -> Filled:
     """Count articles, paragraphs and questions (Table 1)."""
     shipped = _shipped(request)
     described = _described(shipped)
-    values: dict[Names, Estimate] = {}
-    for name, one in described.items():
-        row = "total" if name == ALL else name
+    values: Values = {}
+    for name, split in described.items():
         if name == ALL and shipped.missing:
             continue  # a total over some files only is not comparable
+        row = "total" if name == ALL else name
         for column in ("articles", "paragraphs", "questions"):
-            values[row, column] = Estimate(getattr(one, column), n=one.questions, of="questions")
+            count = getattr(split, column)
+            values[row, column] = Estimate(count, n=split.questions, of="questions")
     return Filled({"table1": values}, (size_table(described),), notes=_missing(shipped))
 
 
 def span_quality(request: Request) -> Filled:
     """Evaluate a filled sheet: sizes of annotated answers, and the ceiling (Table 2)."""
-    judged, empty = read_sheet(_one_file(request, "a filled sheet, see `heron analyze sheet=`"))
-    groups = group_ids([one.group for one in judged])
-    values: dict[Names, Estimate] = {}
+    sheet = _one_file(request, "a filled sheet, see `heron analyze sheet=`")
+    judged, empty = read_sheet(sheet)
+    groups = group_ids([answer.group for answer in judged])
+
+    values: Values = {}
     for size in (MINIMAL, TOO_LONG, TOO_SHORT):
-        found = share([one.size == size for one in judged], groups)
-        values[size, "share"] = _estimate(found, len(judged), "judged answers")
+        hits = [answer.size == size for answer in judged]
+        values[size, "share"] = _estimate(share(hits, groups), len(judged), "judged answers")
+
     ceiling = ceiling_table(measure_ceiling(judged, request.seed))
     return Filled({"table2": values}, (quality_table(judged, empty), ceiling))
 
@@ -90,12 +98,14 @@ def span_quality(request: Request) -> Filled:
 def question_words(request: Request) -> Filled:
     """Count the first words of validation questions (Table 3)."""
     described = _described(_shipped(request, VALIDATION))
-    found = described[VALIDATION]
-    total = found.questions
-    values: dict[Names, Estimate] = {
-        (cluster, "share"): Estimate(found.first_words[cluster] / total, n=total, of="questions")
-        for cluster in (*CLUSTERS, OTHER)
-    }
+    validation = described[VALIDATION]
+    total = validation.questions
+
+    values: Values = {}
+    for cluster in (*CLUSTERS, OTHER):
+        count = validation.first_words[cluster]
+        values[cluster, "share"] = Estimate(count / total, n=total, of="questions")
+
     notes = (
         f"The {total} questions by their first word; {OTHER}: another word. The paper's rows sum "
         "to 87.3 %. Its what and which count one question less each: without ממה and מאיזו.",
@@ -111,22 +121,26 @@ def overlaps(request: Request) -> Filled:
     """
     slicer, mark = _open_run(request)
     classes, groups = slicer.split.frame["overlap_class"], slicer.groups
-    numbers, wrong = group_ids(groups), np.array([name != "equal" for name in classes])
-    values: dict[Names, Estimate] = {}
+    classes_N = np.asarray(classes, dtype=object)
+    group_N = group_ids(groups)
+    wrong_N = classes_N != "equal"
+    errors = int(wrong_N.sum())
+
+    values: Values = {}
     for name in OVERLAPS:
-        hits = np.array([each == name for each in classes])
-        values[name, "share"] = _estimate(share(hits, numbers), len(classes), "questions", mark)
-        if name != "equal" and wrong.any():
-            errors = share(hits[wrong], numbers[wrong])
-            estimate = _estimate(errors, int(wrong.sum()), "errors", mark)
-            values[name, "share of errors"] = estimate
+        hit_N = classes_N == name
+        of_all = share(hit_N, group_N)
+        values[name, "share"] = _estimate(of_all, len(classes), "questions", mark)
+        if errors and name != "equal":
+            of_errors = share(hit_N[wrong_N], group_N[wrong_N])
+            values[name, "share of errors"] = _estimate(of_errors, errors, "errors", mark)
+
     drawn = _draw(slicer, request.seed)
-    sampled = overlap_table([classes[n] for n in drawn], [groups[n] for n in drawn])
+    drawn_classes = [classes[row] for row in drawn]
+    drawn_groups = [groups[row] for row in drawn]
     title = f"{len(drawn)} drawn questions, seed {request.seed}"
-    tables = (
-        overlap_table(classes, groups),
-        Table(title, sampled.columns, sampled.rows, sampled.note),
-    )
+    sample = replace(overlap_table(drawn_classes, drawn_groups), title=title)
+    tables = (overlap_table(classes, groups), sample)
     return Filled({"table5": values}, tables, notes=_others(classes))
 
 
@@ -140,82 +154,102 @@ def interface(request: Request) -> Filled:
         ("alerts: answer too long, not in the paragraph", "heron build parashoot collect"),
     )
     table = Table("Annotation interface", ("in the paper's Figure 1", "in Label Studio"), rows)
+
     files: dict[str, str] = {}
     for code in ("he", "en"):
+        instructions = "\n".join(wording(code)["instructions"])
         files[f"labelling-{code}.xml"] = labelling_config(code)
-        files[f"instructions-{code}.txt"] = "\n".join(wording(code)["instructions"]) + "\n"
+        files[f"instructions-{code}.txt"] = f"{instructions}\n"
+
     notes = ("The paper's figure is an image. `heron build parashoot sample` writes the tasks.",)
     return Filled(tables=(table,), files=files, notes=notes)
 
 
 def statistics(request: Request) -> Filled:
     """Count articles, paragraphs, questions and question words (Tables 1 and 3)."""
-    parts = [sizes(request)]
+    counted = sizes(request)
+    values, notes = dict(counted.values), list(counted.notes)
     if VALIDATION in _shipped(request).splits:
-        parts.append(question_words(request))
-    values = {name: found for part in parts for name, found in part.values.items()}
-    return Filled(values, notes=[note for part in parts for note in part.notes])
+        of_words = question_words(request)
+        values.update(of_words.values)
+        notes += of_words.notes
+    return Filled(values, notes=notes)
 
 
 def lengths(request: Request) -> Filled:
     """Draw lengths of questions and answers of all files (Figure 2)."""
     shipped = _shipped(request)
+    splits = ", ".join(shipped.splits)
     described = _described(shipped)
-    shown = described.get(ALL) or next(iter(described.values()))
-    # The paper's share is over all three files.
-    mark = "" if len(shipped.splits) == len(SPLITS) else ", ".join(shipped.splits)
-    values: dict[Names, Estimate] = {}
+    shown = whole(described)
+
+    values: Values = {}
     if shown.complex is not None:
-        values["all", "complex"] = Estimate(
-            shown.complex, n=shown.questions, of="questions", mark=mark
-        )
-    figure = lengths_figure(shown, f"{DATA}: {', '.join(shipped.splits)}")
+        # The paper's share is over all three files.
+        mark = "" if len(shipped.splits) == len(SPLITS) else splits
+        share_of_complex = Estimate(shown.complex, n=shown.questions, of="questions", mark=mark)
+        values["all", "complex"] = share_of_complex
+
+    figure = lengths_figure(shown, f"{DATA}: {splits}")
     tables = (length_table(described),)
     return Filled({"figure2": values}, tables, {"lengths.png": figure}, notes=_missing(shipped))
 
 
 def annotated_examples(request: Request) -> Filled:
-    """Show Figure 3's two validation questions with their answers, from the user's file."""
-    shipped = _shipped(request, VALIDATION)
-    minimal: dict[str, str | None] = {}
+    """Show Figure 3's two validation questions with their answers, from the user's file.
+
+    Sheets among the request's files (`from=FILE`) give the minimal answers.
+    """
+    minimal: dict[str, str] = {}  # by guid
     for path in request.files:
-        minimal |= {one.guid: one.corrected for one in read_sheet(path)[0] if one.corrected}
-    examples = _find(shipped.splits[VALIDATION], FIGURE_3)
-    cards = [
-        _card(example, [("annotated", example.spans[0])], minimal.get(example.guid))
-        for example in examples
-    ]
-    said = "Bold: the annotated answer. Underlined: the minimal answer of a sheet (from=FILE)."
-    return Filled(
-        tables=(_cards_table("Annotated answers", cards, ("annotated", "minimal")),),
-        files={"figure3.html": _page("Figure 3: annotated answers", cards, said)},
-        notes=(f"{len(cards)} of {len(FIGURE_3)} questions are in the file. {said}",),
-    )
+        judged, _ = read_sheet(path)
+        for answer in judged:
+            if answer.corrected:
+                minimal[answer.guid] = answer.corrected
+
+    shipped = _shipped(request, VALIDATION)
+    cards = []
+    for example in _find(shipped.splits[VALIDATION], FIGURE_3):
+        spans = [("annotated", example.spans[0])]
+        cards.append(_card(example, spans, minimal.get(example.guid)))
+
+    legend = "Bold: the annotated answer. Underlined: the minimal answer of a sheet (from=FILE)."
+    table = _cards_table("Annotated answers", cards, ("annotated", "minimal"))
+    page = _page("Figure 3: annotated answers", cards, legend)
+    note = f"{len(cards)} of {len(FIGURE_3)} questions are in the file. {legend}"
+    return Filled(tables=(table,), files={"figure3.html": page}, notes=(note,))
 
 
 def answered_examples(request: Request) -> Filled:
     """Show a run's answers to the questions of Figure A.1 beside the annotated ones.
 
-    A question without an answer of the run is replaced by the first question whose answer is of
-    the same kind: wrong, shorter, longer.
+    If the run has not answered all of them, the first questions whose answers are of the same
+    kinds are shown: wrong, shorter, longer.
     """
     slicer, mark = _open_run(request)
-    frame, examples = slicer.split.frame, slicer.split.examples
+    frame = slicer.split.frame
     classes = frame["overlap_class"]
-    chosen = [frame.rows[guid] for guid in FIGURE_A1 if guid in frame.rows]
-    if len(chosen) < len(FIGURE_A1):
-        chosen = [classes.index(kind) for kind in _KINDS_A1 if kind in classes]
+    rows = [frame.rows[guid] for guid in FIGURE_A1 if guid in frame.rows]
+    if len(rows) < len(FIGURE_A1):
+        rows = [classes.index(kind) for kind in _KINDS_A1 if kind in classes]
+
     cards = []
-    for number in chosen:
-        example, place = examples[number], frame["place"][number]
-        spans = [("annotated", example.spans[0])] if example.spans else []
-        spans += [("predicted", place)] if place else []
-        cards.append(_card(example, spans, None, OVERLAPS.get(classes[number], "")))
-    said = "Bold: the annotated answer. Underlined: the run's answer."
-    page = _page("Figure A.1: predicted answers", cards, said)
-    notes = (f"Answers of {slicer.split.run}{f' ({mark})' if mark else ''}. {said}",)
+    for row in rows:
+        example = slicer.split.examples[row]
+        predicted = frame["place"][row]
+        spans = []
+        if example.spans:
+            spans.append(("annotated", example.spans[0]))
+        if predicted:
+            spans.append(("predicted", predicted))
+        cards.append(_card(example, spans, relation=OVERLAPS.get(classes[row], "")))
+
+    legend = "Bold: the annotated answer. Underlined: the run's answer."
     table = _cards_table("Predicted answers", cards, ("annotated", "predicted", "relation"))
-    return Filled(tables=(table,), files={"figureA1.html": page}, notes=notes)
+    page = _page("Figure A.1: predicted answers", cards, legend)
+    run = f"{slicer.split.run} ({mark})" if mark else slicer.split.run
+    note = f"Answers of {run}. {legend}"
+    return Filled(tables=(table,), files={"figureA1.html": page}, notes=(note,))
 
 
 def _shipped(request: Request, *needed: str) -> Shipped:
@@ -235,19 +269,22 @@ def _described(shipped: Shipped) -> dict[str, SplitStatistics]:
 
 
 def _missing(shipped: Shipped) -> tuple[str, ...]:
+    """Note the splits without a file."""
     missing = [name for name in SPLITS if name in shipped.missing]
-    return (f"Left out, since the file is missing: {', '.join(missing)}.",) if missing else ()
+    if not missing:
+        return ()
+    return (f"Left out, since the file is missing: {', '.join(missing)}.",)
 
 
-def _one_file(request: Request, what: str) -> Path:
+def _one_file(request: Request, expected: str) -> Path:
     if len(request.files) != 1:
-        raise ConfigError(f"from=FILE: {len(request.files)} given, expected {what}")
+        raise ConfigError(f"from=FILE: {len(request.files)} given, expected {expected}")
     return request.files[0]
 
 
-def _estimate(found: Interval | None, n: int, of: str, mark: str = "") -> Estimate:
-    assert found is not None
-    return Estimate(found.value, found.low, found.high, n, of, mark=mark)
+def _estimate(interval: Interval | None, n: int, of: str, mark: str = "") -> Estimate:
+    assert interval is not None
+    return Estimate(*interval, n=n, of=of, mark=mark)
 
 
 def _open_run(request: Request) -> tuple[Slicer, str]:
@@ -258,8 +295,11 @@ def _open_run(request: Request) -> tuple[Slicer, str]:
     """
     run = _one_file(request, "a run folder, of experiment=parashoot/alephbert")
     config = read_stored(open_run(run).path / "config.yaml")
+    data, encoder = config.data.name, config.encoder.name
+
     # The paper's validation file is the test file of parashoot_dev.
-    split = PAPER_SPLITS.get(config.data.name, VALIDATION)
+    paper_split = PAPER_SPLITS.get(data)
+    split = paper_split or VALIDATION
     if not (run / "predictions" / f"{split}.parquet").is_file():
         split = "test"
     options = AnalyzeOptions(
@@ -272,82 +312,116 @@ def _open_run(request: Request) -> tuple[Slicer, str]:
     slicer = open_slicer(options)
     if "overlap_class" not in slicer.split.frame:
         raise ConfigError(f"from={run}: a run of question answering is expected")
-    name, encoder = config.data.name, config.encoder.name
-    marks = [] if PAPER_SPLITS.get(name) == split else [f"{name}, {split}"]
-    marks += [] if encoder == ENCODER else [encoder.rpartition("/")[2]]
+
+    marks = []
+    if split != paper_split:
+        marks.append(f"{data}, {split}")
+    if encoder != ENCODER:
+        marks.append(encoder.rpartition("/")[2])
     return slicer, ", ".join(marks)
 
 
 def _draw(slicer: Slicer, seed: int) -> list[int]:
-    """Draw as many questions as in the paper's table, by guid, independent of file order."""
-    guids = sorted((example.guid, n) for n, example in enumerate(slicer.split.examples))
+    """Draw as many questions as in the paper's table, by guid, independent of file order.
+
+    Returns:
+        Rows, ascending.
+    """
+    guids = [example.guid for example in slicer.split.examples]
+    order = sorted(range(len(guids)), key=guids.__getitem__)
     size = min(SAMPLED, len(guids))
     drawn = np.random.default_rng(seed).choice(len(guids), size, replace=False)
-    return sorted(guids[n][1] for n in drawn.tolist())
+    return sorted(order[index] for index in drawn)
 
 
 def _others(classes: Sequence[str]) -> tuple[str, ...]:
-    others = sum(name not in OVERLAPS for name in classes)
-    return (f"{others} questions without a gold or a predicted answer.",) if others else ()
+    """Note the questions of no class of the paper."""
+    others = [name for name in classes if name not in OVERLAPS]
+    if not others:
+        return ()
+    return (f"{len(others)} questions without a gold or a predicted answer.",)
 
 
 def _find(examples: Sequence[Example], guids: Sequence[str]) -> list[Example]:
-    """Find the questions of a figure; for a file of other rows, take its first questions."""
+    """Find the questions of a figure.
+
+    Args:
+        examples: of a split.
+        guids: of the figure's questions.
+
+    Returns:
+        The questions that the file has; if it has none of them, its first answered questions.
+    """
     by_guid = {example.guid: example for example in examples}
-    found = [by_guid[guid] for guid in guids if guid in by_guid]
-    return found or [example for example in examples if example.spans][: len(guids)]
+    of_figure = [by_guid[guid] for guid in guids if guid in by_guid]
+    if of_figure:
+        return of_figure
+
+    answered = [example for example in examples if example.spans]
+    return answered[: len(guids)]
 
 
 def _card(
     example: Example,
     spans: Sequence[tuple[str, tuple[int, int]]],
-    minimal: str | None,
-    said: str = "",
+    minimal: str | None = None,
+    relation: str = "",
 ) -> dict[str, Any]:
-    """Lay out one example: its context in pieces, each with the names of its spans."""
-    marks = list(spans)
-    if minimal and minimal in example.text:
-        low = example.spans[0][0]
-        start = example.text.find(minimal, low)
-        start = example.text.index(minimal) if start < 0 else start
-        marks.append(("minimal", (start, start + len(minimal))))
-    ends = sorted({0, len(example.text), *(place for _, span in marks for place in span)})
-    pieces = [
-        {
-            "text": example.text[start:end],
-            "marks": [name for name, (low, high) in marks if low <= start and end <= high],
-        }
-        for start, end in pairwise(ends)
-    ]
-    answers = [(name, example.text[slice(*span)]) for name, span in marks]
+    """Lay out one example.
+
+    Args:
+        example: with context and question.
+        spans: names and offsets of the answers.
+        minimal: the minimal answer, shown too if it is in the context.
+        relation: of the predicted to the annotated answer.
+
+    Returns:
+        The card; its context is cut into pieces, each with the names of the spans around it.
+    """
+    context = example.text
+    answers = list(spans)
+    if minimal and minimal in context:
+        # Of several occurrences, the first from the annotated answer on counts.
+        start = context.find(minimal, example.spans[0][0])
+        if start < 0:
+            start = context.index(minimal)
+        answers.append(("minimal", (start, start + len(minimal))))
+
+    cuts = {0, len(context)}
+    for _, span in answers:
+        cuts.update(span)
+    pieces = []
+    for start, end in pairwise(sorted(cuts)):
+        names = [name for name, (low, high) in answers if low <= start and end <= high]
+        pieces.append({"text": context[start:end], "marks": names})
+
     return {
         "guid": example.guid,
-        "title": "" if example.group == example.text else example.group,
+        "title": "" if example.group == context else example.group,
         "question": example.text_pair or "",
         "pieces": pieces,
-        "answers": answers,
-        "said": said,
+        "answers": [(name, context[low:high]) for name, (low, high) in answers],
+        "relation": relation,
     }
 
 
 def _cards_table(title: str, cards: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Table:
     """List examples: the question, and its answers by name."""
-    known = [{**dict(card["answers"]), "relation": card["said"]} for card in cards]
-    rows = tuple(
-        (card["question"], *(cells.get(name) for name in columns), card["guid"])
-        for card, cells in zip(cards, known, strict=True)
-    )
-    return Table(title, ("question", *columns, "guid"), rows)
+    rows = []
+    for card in cards:
+        cells = {**dict(card["answers"]), "relation": card["relation"]}
+        rows.append((card["question"], *map(cells.get, columns), card["guid"]))
+    return Table(title, ("question", *columns, "guid"), tuple(rows))
 
 
-def _page(title: str, cards: Sequence[Mapping[str, Any]], said: str) -> str:
+def _page(title: str, cards: Sequence[Mapping[str, Any]], legend: str) -> str:
     language = get_language(configure(DATA, []).language)
     return render(
         "examples.html.j2",
         TEMPLATES,
         title=title,
         synthetic="",
-        said=said,
+        legend=legend,
         cards=cards,
         language=language.code,
         direction=language.direction,

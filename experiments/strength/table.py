@@ -31,47 +31,69 @@ COLUMNS = ("set", "recipe", "runs", "score", "of", "difference", "p (Holm)", "ro
 
 
 class Row(NamedTuple):
-    """A cell and what was found; no comparison where it has none, or is not finished."""
+    """A cell with its finished runs; without a comparison if it has none, or is not finished."""
 
     cell: Cell
     runs: list[RunRecord]
-    minutes: float | None
+    minutes: Formatted | None  # processor minutes of a run, mean
     comparison: Comparison | None = None
     p_holm: float | None = None
 
     @property
     def test(self) -> AgainstBaseline | None:
-        """The test against the other cell."""
-        return None if self.comparison is None else self.comparison.systems[-1].against
+        """The significance test against the other cell."""
+        if self.comparison is None:
+            return None
+        return self.comparison.systems[-1].against
 
 
 def finished(cell: Cell, out: Path) -> list[RunRecord]:
-    """Read the finished runs of a cell."""
+    """Read the finished runs of a cell.
+
+    Args:
+        cell: of the plan.
+        out: the folder of all runs.
+    """
     folders = [out / cell.key / job for job in cell.jobs()]
     return [collect(folder)[0] for folder in folders if RunFolder(folder).state() == "done"]
 
 
 def mean_score(plan: Plan, cell: Cell, out: Path) -> float | None:
-    """Average a cell's score over its runs; None where one of them is not finished."""
-    summary = _summary(plan, cell, finished(cell, out))
+    """Average a cell's score over its runs.
+
+    Args:
+        plan: with the score of the cell's set.
+        cell: of the plan.
+        out: the folder of all runs.
+
+    Returns:
+        The mean; None where a run is not finished.
+    """
+    summary = _score_summary(plan, cell, finished(cell, out))
     if summary is None or summary.n < len(cell.jobs()):
         return None
     return summary.mean
 
 
-def _summary(plan: Plan, cell: Cell, runs: Sequence[RunRecord]) -> Summary | None:
-    kind = plan.sets[cell.set]
-    scores = [run.score(kind.split, kind.metric) for run in runs]
+def _score_summary(plan: Plan, cell: Cell, runs: Sequence[RunRecord]) -> Summary | None:
+    of_set = plan.sets[cell.set]
+    scores = [run.score(of_set.split, of_set.metric) for run in runs]
     return summarize(score for score in scores if score is not None)
 
 
 def overview(cells: Sequence[Cell], out: Path) -> Table:
-    """List the cells with their numbers of finished runs."""
+    """List the cells with their numbers of finished runs.
+
+    Args:
+        cells: in the table's order.
+        out: the folder of all runs.
+    """
     rows = []
     for cell in cells:
         done = len(finished(cell, out))
         rows.append((cell.set, cell.name, cell.against or None, done, len(cell.jobs())))
-    return Table(f"Cells, in {out}", ("set", "cell", "against", "done", "runs"), tuple(rows))
+    columns = ("set", "cell", "against", "done", "runs")
+    return Table(f"Cells, in {out}", columns, tuple(rows))
 
 
 def read_minutes(out: Path) -> dict[str, float]:
@@ -81,20 +103,77 @@ def read_minutes(out: Path) -> dict[str, float]:
 
 
 def write_tables(plan: Plan, out: Path) -> list[Path]:
-    """Compare the finished cells; write and return the files."""
+    """Compare the finished cells, and write `table.md` and `dynamics.png`.
+
+    Args:
+        plan: all cells.
+        out: the folder of all runs, which gets the files.
+
+    Returns:
+        The files; the figure is written if a curriculum was compared with plain training.
+    """
     minutes = read_minutes(out)
     rows = [_row(plan, cell, out, minutes) for cell in plan.cells]
     recipes = _corrected(plan, [row for row in rows if not row.cell.dynamics])
     dynamics = _corrected(plan, [row for row in rows if row.cell.dynamics])
-    tables = [
-        _table("Recipes", plan, recipes),
-        _table("Dynamics beside plain training", plan, dynamics),
-    ]
-    files = [write_file(out / "table.md", "\n".join(map(to_markdown, tables)))]
-    tested = [row for row in dynamics if row.test]
-    if tested:
-        files.append(write_file(out / "dynamics.png", _figure(tested)))
+
+    of_recipes = to_markdown(_table("Recipes", plan, recipes))
+    of_dynamics = to_markdown(_table("Dynamics beside plain training", plan, dynamics))
+    files = [write_file(out / "table.md", f"{of_recipes}\n{of_dynamics}")]
+
+    if any(row.test for row in dynamics):
+        files.append(write_file(out / "dynamics.png", _figure(dynamics)))
     return files
+
+
+def _row(plan: Plan, cell: Cell, out: Path, minutes: dict[str, float]) -> Row:
+    """Read a cell's runs, and compare them with those of the other cell on shared rows.
+
+    Args:
+        plan: with the other cell.
+        cell: the row's.
+        out: the folder of all runs.
+        minutes: processor minutes by run.
+    """
+    runs = finished(cell, out)
+    names = [f"{cell.key}/{run.path.name}" for run in runs]
+    average = summarize(minutes[name] for name in names if name in minutes)
+    row = Row(cell, runs, Formatted(average.mean, ".1f") if average else None)
+
+    if not cell.against:
+        return row
+    other_runs = finished(plan.find(cell.set, cell.against), out)
+    if not runs or not other_runs:
+        return row
+
+    baseline = System({}, tuple(other_runs), cell.against)
+    system = System({}, tuple(runs), cell.name)
+    of_set = plan.sets[cell.set]
+    options = CompareOptions(split=of_set.split, metric=of_set.metric, rows="shared")
+    try:
+        return row._replace(comparison=compare([baseline, system], options))
+    except HeronError as error:
+        print(f"heron strength: {cell.key}: {error}")
+        return row
+
+
+def _corrected(plan: Plan, rows: Sequence[Row]) -> list[Row]:
+    """Order rows by set, and correct the p-values of each set for their number.
+
+    Args:
+        plan: with the order of the sets.
+        rows: of one table.
+
+    Returns:
+        The rows, with `p_holm` where they have a test.
+    """
+    ordered: list[Row] = []
+    for name in plan.sets:
+        of_set = [row for row in rows if row.cell.set == name]
+        p_values = {row.cell.key: row.test.randomization.p for row in of_set if row.test}
+        p_holm = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+        ordered += [row._replace(p_holm=p_holm.get(row.cell.key)) for row in of_set]
+    return ordered
 
 
 def _table(title: str, plan: Plan, rows: Sequence[Row]) -> Table:
@@ -102,72 +181,49 @@ def _table(title: str, plan: Plan, rows: Sequence[Row]) -> Table:
     return Table(title, COLUMNS, tuple(cells), _NOTE)
 
 
-def _row(plan: Plan, cell: Cell, out: Path, minutes: dict[str, float]) -> Row:
-    """Find a cell's runs, and compare them with those of the other cell on shared rows."""
-    runs = finished(cell, out)
-    names = [f"{cell.key}/{run.path.name}" for run in runs]
-    average = summarize(minutes[name] for name in names if name in minutes)
-    row = Row(cell, runs, average.mean if average else None)
-    base = []
-    if cell.against:
-        base = finished(plan.find(cell.set, cell.against), out)
-    if not base or not runs:
-        return row
-    systems = [System({}, tuple(base), cell.against), System({}, tuple(runs), cell.name)]
-    kind = plan.sets[cell.set]
-    options = CompareOptions(split=kind.split, metric=kind.metric, rows="shared")
-    try:
-        return row._replace(comparison=compare(systems, options))
-    except HeronError as error:
-        print(f"heron strength: {cell.key}: {error}")
-        return row
-
-
-def _corrected(plan: Plan, rows: Sequence[Row]) -> list[Row]:
-    """Order rows by set, and correct the p-values of each set for their number."""
-    ordered: list[Row] = []
-    for name in plan.sets:
-        of_set = [row for row in rows if row.cell.set == name]
-        corrected = iter(holm([row.test.randomization.p for row in of_set if row.test]))
-        for row in of_set:
-            ordered.append(row._replace(p_holm=next(corrected)) if row.test else row)
-    return ordered
-
-
 def _cells(plan: Plan, row: Row) -> tuple[Value, ...]:
+    """Fill in a row of the table, in the order of `COLUMNS`.
+
+    Args:
+        plan: with the score of the cell's set.
+        row: a cell with runs. Without a comparison, it gets the score over all its runs, and no
+            difference.
+    """
     cell = row.cell
     metric = plan.sets[cell.set].metric
     name = f"{cell.name} +" if cell.first else cell.name
-    started = f"{len(row.runs)} of {len(cell.jobs())}"
-    minutes = None if row.minutes is None else Formatted(row.minutes, ".1f")
-    if row.comparison is None or row.test is None or row.p_holm is None:
-        score = _summary(plan, cell, row.runs)
-        return (cell.set, name, started, score, metric, None, None, None, minutes)
-    name = f"{name} against {cell.against}"
-    score = summarize(row.comparison.systems[-1].scores)
-    bootstrap = row.test.bootstrap
-    difference = Interval(bootstrap.difference, bootstrap.low, bootstrap.high)
-    p = Formatted(row.p_holm, ".2g")
-    rows = row.comparison.rows
-    return (cell.set, name, started, score, metric, difference, p, rows, minutes)
+    runs = f"{len(row.runs)} of {len(cell.jobs())}"
+    score = _score_summary(plan, cell, row.runs)
+    difference = p = rows = None
+
+    if row.comparison and row.test and row.p_holm is not None:
+        name = f"{name} against {cell.against}"
+        score = summarize(row.comparison.systems[-1].scores)
+        bootstrap = row.test.bootstrap
+        difference = Interval(bootstrap.difference, bootstrap.low, bootstrap.high)
+        p = Formatted(row.p_holm, ".2g")
+        rows = row.comparison.rows
+
+    return (cell.set, name, runs, score, metric, difference, p, rows, row.minutes)
 
 
 def _figure(rows: Sequence[Row]) -> bytes:
-    """Draw each curriculum's difference to plain training, with its interval."""
+    """Draw each curriculum's difference to plain training, with its interval, as PNG."""
     from matplotlib.figure import Figure  # start-up time
 
     from heron.reports.figures import png
 
-    figure = Figure(figsize=(7, 1 + 0.3 * len(rows)), layout="constrained")
+    differences = {}
+    for row in reversed(rows):  # the first row is drawn at the top
+        if row.test:
+            differences[f"{row.cell.set}: {row.cell.name}"] = row.test.bootstrap
+
+    figure = Figure(figsize=(7, 1 + 0.3 * len(differences)), layout="constrained")
     axes = figure.subplots()
-    names: list[str] = []
-    for row in reversed(rows):
-        if row.test is not None:
-            bootstrap, height = row.test.bootstrap, len(names)
-            axes.plot([bootstrap.low, bootstrap.high], [height, height], color="0.4")
-            axes.plot(bootstrap.difference, height, "o", color="black")
-            names.append(f"{row.cell.set}: {row.cell.name}")
+    for height, difference in enumerate(differences.values()):
+        axes.plot([difference.low, difference.high], [height, height], color="0.4")
+        axes.plot(difference.difference, height, "o", color="black")
     axes.axvline(0, color="0.7", linewidth=1)
-    axes.set_yticks(range(len(names)), names)
+    axes.set_yticks(range(len(differences)), list(differences))
     axes.set_xlabel("difference to plain training (score, 95 % interval)")
     return png(figure)

@@ -8,7 +8,7 @@ with summaries of fewer than 10 tokens, were left out. The limitations say "10 o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from heron.languages.words import folded_words, words
 from heron.tasks.summarization.reader import other_script
 
 from .extraction import Extracted
+from .options import BuildOptions
 
 # Reasons to leave a page out, in the order of the checks.
 NO_TEXT, NO_SUMMARY, OTHER_SCRIPT, SHORT, COPY, SHARED = REASONS = (
@@ -37,30 +38,21 @@ COLUMNS = ("id", "url", "site", "title", "date", "article", "summary")
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
-    """Thresholds for leaving out articles."""
-
-    language: str = "he"
-    other_script: float = 0.3  # largest share of letters outside the language's alphabet
-    min_summary_tokens: int = 10  # minimum words of a summary
-
-
-@dataclass(frozen=True, slots=True)
 class Article:
     """A kept article."""
 
     host: str
-    found: Extracted
+    texts: Extracted
 
     @property
     def id(self) -> str:
         """An id made from the address, or without one from the text."""
-        return fingerprint(self.found.url or self.found.body)[:16]
+        return fingerprint(self.texts.url or self.texts.body)[:16]
 
     def row(self) -> tuple[str, ...]:
         """Lay out `COLUMNS`."""
-        one = self.found
-        return self.id, one.url, self.host, one.title, one.date, one.body, one.summary
+        texts = self.texts
+        return (self.id, texts.url, self.host, texts.title, texts.date, texts.body, texts.summary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,77 +63,127 @@ class Collected:
     left_out: list[tuple[str, str]]  # address or file, reason
 
 
-def collect(pages: Iterable[tuple[str, str, Extracted]], filters: Filters) -> Collected:
+def collect(pages: Iterable[tuple[str, str, Extracted]], options: BuildOptions) -> Collected:
     """Filter pages.
 
     Args:
         pages: name for messages, host, and extracted texts.
-        filters: the thresholds.
+        options: with the language and the thresholds.
 
     Deviates: a summary shared by several articles is a site's slogan, so all of them are left out;
     the paper does not mention it.
     """
-    alphabet = get_language(filters.language).alphabet
+    alphabet = get_language(options.language).alphabet
     left_out: list[tuple[str, str]] = []
-    kept: dict[str, tuple[str, Article]] = {}  # by the article's words
-    for name, host, found in pages:
-        key = fingerprint(folded_words(found.body))
-        reason = _reason(found, filters, alphabet)
+    kept: dict[str, tuple[str, Article]] = {}  # name and article, by the article's words
+    for name, host, texts in pages:
+        key = fingerprint(folded_words(texts.body))
+        reason = _reason(texts, options, alphabet)
         if not reason and key in kept:
             reason = COPY
         if reason:
             left_out.append((name, reason))
         else:
-            kept[key] = (name, Article(host, found))
-    over = Counter(tuple(folded_words(one.found.summary)) for _, one in kept.values())
+            kept[key] = (name, Article(host, texts))
+
+    summaries = Counter(_summary_words(article) for _, article in kept.values())
     articles = []
-    for name, one in kept.values():
-        if over[tuple(folded_words(one.found.summary))] > 1:
+    for name, article in kept.values():
+        if summaries[_summary_words(article)] > 1:
             left_out.append((name, SHARED))
         else:
-            articles.append(one)
+            articles.append(article)
     return Collected(articles, left_out)
 
 
-def _reason(found: Extracted, filters: Filters, alphabet: str) -> str:
-    if not words(found.body):
+def _summary_words(article: Article) -> tuple[str, ...]:
+    return tuple(folded_words(article.texts.summary))
+
+
+def _reason(texts: Extracted, options: BuildOptions, alphabet: str) -> str:
+    """Find the first reason to leave a page out, in the order of `REASONS`.
+
+    Args:
+        texts: of the page.
+        options: with the thresholds.
+        alphabet: letters of the articles' language.
+
+    Returns:
+        The reason; empty if the page is kept.
+    """
+    if not words(texts.body):
         return NO_TEXT
-    if not words(found.summary):
+    if not words(texts.summary):
         return NO_SUMMARY
-    if other_script(found.body, alphabet) > filters.other_script:
+    if other_script(texts.body, alphabet) > options.other_script:
         return OTHER_SCRIPT
-    return SHORT if len(words(found.summary)) < filters.min_summary_tokens else ""
+    if len(words(texts.summary)) < options.min_summary_tokens:
+        return SHORT
+    return ""
 
 
 def divide(
     articles: Sequence[Article], shares: Sequence[float], seed: int
 ) -> dict[str, list[Article]]:
-    """Divide articles into splits by a hash of seed and id, in exact shares up to rounding."""
-    ordered = sorted(articles, key=lambda one: fingerprint(seed, one.id))
-    ends = [round(len(ordered) * sum(shares[: n + 1]) / sum(shares)) for n in range(len(shares))]
-    parts = zip(SPLITS, [0, *ends[:-1]], ends, strict=True)
-    return {name: ordered[start:end] for name, start, end in parts if end > start}
+    """Divide articles into splits by a hash of seed and id.
+
+    Args:
+        articles: in any order.
+        shares: of train, validation and test; their sum may be any number.
+        seed: of the hash.
+
+    Returns:
+        Articles by split, without empty splits; exact shares up to rounding.
+    """
+    ordered = sorted(articles, key=lambda article: fingerprint(seed, article.id))
+    splits = {}
+    start = 0
+    for index, split in enumerate(SPLITS):
+        until = sum(shares[: index + 1])
+        end = round(len(ordered) * until / sum(shares))
+        if end > start:
+            splits[split] = ordered[start:end]
+        start = end
+    return splits
 
 
 def write_data_set(
-    out: Path, name: str, language: str, found: Collected, splits: Mapping[str, Sequence[Article]]
+    options: BuildOptions, collected: Collected, splits: Mapping[str, Sequence[Article]]
 ) -> list[Path]:
-    """Write all articles, left-out pages, the splits, and the data set's YAML."""
-    _write(out / "articles.jsonl", found.articles)
-    columns = {"page": [page for page, _ in found.left_out]}
-    write_table(out / "left_out.csv", {**columns, "reason": [why for _, why in found.left_out]})
-    paths, files = [out / "articles.jsonl", out / "left_out.csv"], {}
+    """Write a data set.
+
+    Args:
+        options: with its folder, name and language.
+        collected: all articles, and the pages left out.
+        splits: the articles of each split.
+
+    Returns:
+        `articles.jsonl`, `left_out.csv`, the file of each split, and the data set's YAML.
+    """
+    out, name = options.out, options.name
+    all_articles = out / "articles.jsonl"
+    _write(all_articles, collected.articles)
+
+    left_out = out / "left_out.csv"
+    pages = [page for page, _ in collected.left_out]
+    reasons = [reason for _, reason in collected.left_out]
+    write_table(left_out, {"page": pages, "reason": reasons})
+
+    paths = [all_articles, left_out]
+    files = {}
     for split, articles in splits.items():
         path = out / f"{split}.jsonl"
         _write(path, articles)
         paths.append(path)
-        files[split] = path, len(articles)
-    return [*paths, write_config(out, name, files, _settings(name, language))]
+        files[split] = (path, len(articles))
+    paths.append(write_config(out, name, files, _settings(name, options.language)))
+    return paths
 
 
 def _write(path: Path, articles: Sequence[Article]) -> None:
-    rows = [one.row() for one in articles]
-    write_table(path, {name: [row[n] for row in rows] for n, name in enumerate(COLUMNS)})
+    rows = [article.row() for article in articles]
+    columns = {name: [row[index] for row in rows] for index, name in enumerate(COLUMNS)}
+    write_table(path, columns)
 
 
 def _settings(name: str, language: str) -> dict[str, Any]:
@@ -157,19 +199,18 @@ def _settings(name: str, language: str) -> dict[str, Any]:
     }
 
 
-def filter_table(found: Collected, repeated: int) -> Table:
-    """Count pages and left-out pages, in the order of the checks."""
-    counts = Counter(reason for _, reason in found.left_out)
-    left = len(found.articles) + len(found.left_out)
+def filter_table(collected: Collected, repeated: int) -> Table:
+    """Count pages and left-out pages, in the order of the checks.
+
+    Args:
+        collected: articles and left-out pages.
+        repeated: lines of all pages that repeated title or subheading.
+    """
+    counts = Counter(reason for _, reason in collected.left_out)
+    left = len(collected.articles) + len(collected.left_out)
     rows = [("pages", left, left)]
     for reason in REASONS:
         left -= counts[reason]
         rows.append((reason, counts[reason], left))
     note = f"Left out, in this order; {repeated} lines of articles repeated title or subheading."
     return Table("Articles", ("filter", "pages", "left"), tuple(rows), note)
-
-
-def read_all(pages: Iterator[tuple[str, str, Extracted]]) -> tuple[list[Any], int]:
-    """Collect pages, and count the lines that repeated their title or subheading."""
-    found = list(pages)
-    return found, sum(one.repeated for _, _, one in found)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from annotated_types import Interval
+from typing import TYPE_CHECKING
 
 from heron.base.cells import Table
 from heron.base.errors import ConfigError
 from heron.base.terminal import print_lines, print_tables, say, tracked
-from heron.config.constraints import Count, Natural, Positive, Seed
 from heron.config.parsing import parse_options
 
-from .sites import SITES, Site, find_site, read_sites
+from .options import BuildOptions
+from .sites import Site, find_site, read_sites
 from .store import list_pages, open_pages
 
 if TYPE_CHECKING:
@@ -23,28 +19,6 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 _SHOWN = 20  # failed addresses
-
-
-@dataclass
-class BuildOptions:
-    """Options of `heron build hesum`."""
-
-    out: Path  # folder of the pages and of the data set
-    sites: Path = SITES  # YAML with domains and selectors
-    contact: str = ""  # mail address or page in the user agent; needed to crawl
-    pages: Path | None = None  # a folder of downloaded files: nothing is fetched
-    delay: Positive = 2.0  # minimum seconds between two requests to a site
-    limit: Count | None = None  # pages to fetch
-    depth: Natural = 0  # links from a start page; 0: no limit
-    name: str = "news"  # of the data set
-    language: str = "he"  # of the articles
-    other_script: Annotated[float, Interval(ge=0, le=1)] = (
-        0.3  # largest share of letters of another script
-    )
-    min_summary_tokens: Natural = 10  # minimum words of a summary
-    # shares of train, validation and test; the paper's 8,000, 1,000 and 1,000
-    splits: list[float] = field(default_factory=lambda: [0.8, 0.1, 0.1])
-    seed: Seed = 0  # of the splits
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -56,76 +30,91 @@ def run(arguments: Sequence[str]) -> int:
     """
     options = parse_options(BuildOptions, arguments)
     sites = read_sites(options.sites)
-    _check(options)
-    if options.pages is None and _crawl(options, sites):
+    shares, folder = options.splits, options.pages
+    if len(shares) != 3 or min(shares) < 0 or not sum(shares):
+        shown = ",".join(map(str, shares))
+        raise ConfigError(f"splits={shown}: shares of train, validation and test, as 0.8,0.1,0.1")
+    if folder is not None and not folder.is_dir():
+        raise ConfigError(f"pages={folder}: no such folder")
+
+    if folder is None and _crawl(options, sites):
         print("interrupted; the same command resumes it")
         return INTERRUPTED
+
     from . import collecting  # start-up time
 
-    pages, repeated = collecting.read_all(_extracted(options, sites))
-    filters = collecting.Filters(options.language, options.other_script, options.min_summary_tokens)
-    found = collecting.collect(pages, filters)
-    splits = collecting.divide(found.articles, options.splits, options.seed)
-    files = collecting.write_data_set(options.out, options.name, options.language, found, splits)
-    sizes = tuple((name, len(articles)) for name, articles in splits.items())
-    print_tables(
-        [collecting.filter_table(found, repeated), Table("Splits", ("split", "articles"), sizes)]
-    )
+    pages = list(_extracted(options, sites))
+    collected = collecting.collect(pages, options)
+    splits = collecting.divide(collected.articles, options.splits, options.seed)
+    files = collecting.write_data_set(options, collected, splits)
+
+    repeated = sum(texts.repeated for _, _, texts in pages)
+    sizes = tuple((split, len(articles)) for split, articles in splits.items())
+    split_table = Table("Splits", ("split", "articles"), sizes)
+    print_tables([collecting.filter_table(collected, repeated), split_table])
     print_lines(*files)
     conf = options.out / "conf"
     print(f"heron train data={options.name} --config-dir {conf} paths.data={options.out}")
-    return 0 if found.articles else 1
-
-
-def _check(options: BuildOptions) -> None:
-    if len(options.splits) != 3 or min(options.splits) < 0 or not sum(options.splits):
-        shown = ",".join(map(str, options.splits))
-        raise ConfigError(f"splits={shown}: shares of train, validation and test, as 0.8,0.1,0.1")
-    if options.pages is not None and not options.pages.is_dir():
-        raise ConfigError(f"pages={options.pages}: no such folder")
+    return 0 if collected.articles else 1
 
 
 def _crawl(options: BuildOptions, sites: Sequence[Site]) -> bool:
-    """Fetch missing pages and print counts; returns whether it was interrupted."""
+    """Fetch missing pages and print counts.
+
+    Returns:
+        Whether the crawl was interrupted.
+
+    Raises:
+        ConfigError: no contact is given, or scrapy is not installed.
+    """
     try:
         from . import crawling  # optional dependency
     except ModuleNotFoundError as error:
         raise _missing(error) from error
-    if not crawling.is_contact(options.contact):
+
+    contact = options.contact
+    if not crawling.is_contact(contact):
         raise ConfigError(
-            f"contact={options.contact}: a mail address or a page, so that a site can reach you; "
+            f"contact={contact}: a mail address or a page, so that a site can reach you; "
             "pages=DIR reads existing files"
         )
-    how = crawling.CrawlOptions(
-        options.out / "pages", options.contact, options.delay, options.limit, options.depth
-    )
-    found = crawling.crawl(sites, how)
-    row = (found.fetched, found.kept_before, found.forbidden, len(found.failed))
+    crawled = crawling.crawl(sites, options)
+
     columns = ("fetched", "kept before", "forbidden by robots.txt", "given up")
-    left = "" if found.finished else "Links are left to follow; run it again to go on."
-    failed = tuple(found.failed[:_SHOWN])
-    note = f"{_SHOWN} of {len(found.failed)}. " if len(found.failed) > _SHOWN else ""
-    note += "Tried three times each; the same command tries them again."
-    given_up = Table("Failed", ("address", "why"), failed, note)
-    print_tables([Table("Pages", columns, (row,), left), given_up])
-    return found.interrupted
+    counts = (crawled.fetched, crawled.kept_before, crawled.forbidden, len(crawled.failed))
+    left = "" if crawled.finished else "Links are left to follow; run it again to go on."
+    pages = Table("Pages", columns, (counts,), left)
+
+    note = "Tried three times each; the same command tries them again."
+    if len(crawled.failed) > _SHOWN:
+        note = f"{_SHOWN} of {len(crawled.failed)}. {note}"
+    failed = Table("Failed", ("address", "why"), tuple(crawled.failed[:_SHOWN]), note)
+    print_tables([pages, failed])
+    return crawled.interrupted
 
 
 def _extracted(options: BuildOptions, sites: list[Site]) -> Iterator[tuple[str, str, Extracted]]:
-    """Extract every page, with a bar on terminals."""
+    """Extract every page, with a progress bar on terminals.
+
+    Yields:
+        Address or file, host, and texts.
+    """
     try:
         from .extraction import extract, find_host  # optional dependency
     except ModuleNotFoundError as error:
         raise _missing(error) from error
-    folder = options.pages or options.out / "pages"
-    paths = list_pages(folder)
-    unknown = 0
+
+    paths = list_pages(options.folder)
+    unknown = 0  # pages of no listed site
     for path in tracked(paths, "extracting"):
-        for page in open_pages([path], folder):
+        for page in open_pages([path], options.folder):
             host = find_host(page, sites)
-            unknown += not any(site.covers(host) for site in sites)
-            yield page.url or str(page.path), host, extract(page, find_site(sites, host))
-    if unknown and any(site.title or site.summary or site.body for site in sites):
+            site = find_site(sites, host)
+            if site not in sites:
+                unknown += 1
+            yield page.url or str(page.path), host, extract(page, site)
+
+    if unknown and any(site.has_selectors for site in sites):
         say(
             f"{unknown:,} of {len(paths):,} pages have no address of a listed site: read "
             "without selectors; a folder named after the host also gives the site"

@@ -34,6 +34,7 @@ from heron import __version__
 from heron.base.errors import first_line
 from heron.base.terminal import messages
 
+from .options import BuildOptions
 from .sites import Site
 from .store import read_page, write_page
 
@@ -42,17 +43,6 @@ _HERE = __name__  # scrapy finds classes by their names
 _PASSING = [408, 425, 429, 500, 502, 503, 504, 522, 524]
 _NOBODY = b"User-agent: *\nDisallow: /"
 _EVERY = 0.5  # seconds between two updates of a terminal
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlOptions:
-    """Settings of a crawl."""
-
-    folder: Path  # of the pages
-    contact: str  # mail address or page, for the user agent
-    delay: float = 2.0  # minimum seconds between two requests to a site
-    limit: int | None = None  # pages to fetch; one more per site may be open
-    depth: int = 0  # links from a start page; 0: no limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +57,12 @@ class Crawled:
     interrupted: bool
 
 
-def crawl(sites: Sequence[Site], options: CrawlOptions) -> Crawled:
+def crawl(sites: Sequence[Site], options: BuildOptions) -> Crawled:
     """Fetch all pages of some sites that are not stored yet. A process can crawl only once.
+
+    Args:
+        sites: their links are followed from the start pages.
+        options: the folder of the pages, the contact, and the limits of the crawl.
 
     Raises:
         OSError: a page cannot be written.
@@ -77,23 +71,26 @@ def crawl(sites: Sequence[Site], options: CrawlOptions) -> Crawled:
     crawler = process.create_crawler(SiteSpider)
     process.crawl(crawler, sites=sites, options=options)
     process.start()  # on Ctrl+C, open requests are finished
+
     assert crawler.stats is not None
-    assert isinstance(crawler.spider, SiteSpider)
-    if crawler.spider.broken:
-        raise crawler.spider.broken
-    found = crawler.stats.get_stats()
-    ended = found.get("finish_reason")
+    spider = crawler.spider
+    assert isinstance(spider, SiteSpider)
+    if spider.broken:
+        raise spider.broken
+
+    counts = crawler.stats.get_stats()
+    reason = counts.get("finish_reason")
     return Crawled(
-        fetched=found.get("heron/fetched", 0),
-        kept_before=found.get("httpcache/hit", 0),
-        forbidden=found.get("robotstxt/forbidden", 0),
-        failed=crawler.spider.failures,
-        finished=ended == "finished",
-        interrupted=ended == "shutdown",
+        fetched=counts.get("heron/fetched", 0),
+        kept_before=counts.get("httpcache/hit", 0),
+        forbidden=counts.get("robotstxt/forbidden", 0),
+        failed=spider.failures,
+        finished=reason == "finished",
+        interrupted=reason == "shutdown",
     )
 
 
-def _settings(options: CrawlOptions, sites: int) -> dict[str, Any]:
+def _settings(options: BuildOptions, sites: int) -> dict[str, Any]:
     return {
         "USER_AGENT": f"heron/{__version__} (+{options.contact})",
         "ROBOTSTXT_USER_AGENT": "heron",
@@ -148,28 +145,28 @@ class PageStore:
 
     def retrieve_response(self, spider: SiteSpider, request: Request) -> Response | None:
         """Read a stored response, or None."""
-        found = read_page(self.folder, self.name_of(request).hex(), request.url)
-        if found is None:
+        page = read_page(self.folder, self.name_of(request).hex(), request.url)
+        if page is None:
             return None
-        facts, body = found
-        known = {key: facts[key] for key in ("url", "status", "headers")}
-        return response_from_dict({**known, "body": body})
+        facts, body = page
+        response = {key: facts[key] for key in ("url", "status", "headers")}
+        return response_from_dict({**response, "body": body})
 
     def store_response(self, spider: SiteSpider, request: Request, response: Response) -> None:
         """Store a response: an HTML body only, and the headers needed for reading."""
-        headers = {
-            name: str(value, "latin-1")
-            for name in ("Content-Type", "Location")
-            if (value := response.headers.get(name))
-        }
-        is_page = isinstance(response, HtmlResponse)
+        headers = {}
+        for name in ("Content-Type", "Location"):
+            value = response.headers.get(name)
+            if value:
+                headers[name] = str(value, "latin-1")
+
         facts = {
             "url": request.url,
             "status": response.status,
             "headers": headers,
             "fetched": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }
-        body = response.body if is_page else b""
+        body = response.body if isinstance(response, HtmlResponse) else b""
         try:
             write_page(self.folder, self.name_of(request).hex(), facts, body)
         except OSError as error:  # a full disk: stop fetching
@@ -210,7 +207,7 @@ class SiteSpider(Spider):
 
     name = "heron"
 
-    def __init__(self, sites: Sequence[Site], options: CrawlOptions):
+    def __init__(self, sites: Sequence[Site], options: BuildOptions):
         super().__init__()
         self.sites, self.options = sites, options
         self.allowed_domains = [site.domain for site in sites]
@@ -234,13 +231,16 @@ class SiteSpider(Spider):
             yield Request(site.start, errback=self.fail)
 
     def parse(self, response: Response) -> Iterator[Request]:
-        """Follow the links of a page."""
-        if isinstance(response, HtmlResponse):
-            for link in self.links.extract_links(response):
-                host = urlsplit(link.url).hostname or ""
-                own = [site for site in self.sites if site.covers(host)]
-                if own and not any(s.ignore and re.search(s.ignore, link.url) for s in own):
-                    yield Request(link.url, errback=self.fail)
+        """Follow the links of a page, except those that its site ignores."""
+        if not isinstance(response, HtmlResponse):
+            return
+        for link in self.links.extract_links(response):
+            url = link.url
+            host = urlsplit(url).hostname or ""
+            covering = [site for site in self.sites if site.covers(host)]
+            patterns = [site.ignore for site in covering if site.ignore]
+            if covering and not any(re.search(pattern, url) for pattern in patterns):
+                yield Request(url, errback=self.fail)
 
     def fail(self, failure: Any) -> None:
         """Record failures, except pages that robots.txt forbids or that do not exist."""
@@ -254,25 +254,29 @@ class SiteSpider(Spider):
 
     def slow_down(self, robotparser: RobotParser, request: Request) -> None:
         """Respect Crawl-delay; the longest one is used for all sites."""
-        asked = robotparser.crawl_delay("heron") or 0.0
+        delay = robotparser.crawl_delay("heron") or 0.0
         throttle = self.crawler.get_extension(AutoThrottle)
         assert throttle is not None
-        if asked > throttle.mindelay:
-            throttle.mindelay, throttle.maxdelay = asked, max(asked, throttle.maxdelay)
-            downloader = self.crawler.engine.downloader
-            downloader._delay = max(asked, downloader._delay)
-            for slot in downloader.slots.values():
-                slot.delay = max(asked, slot.delay)
+        if delay <= throttle.mindelay:
+            return
+
+        throttle.mindelay = delay
+        throttle.maxdelay = max(delay, throttle.maxdelay)
+        downloader = self.crawler.engine.downloader
+        downloader._delay = max(delay, downloader._delay)
+        for slot in downloader.slots.values():
+            slot.delay = max(delay, slot.delay)
 
     def count(self) -> None:
         """Count a fetched page; stop at the limit."""
         self.fetched += 1
-        self.crawler.stats.inc_value("heron/fetched")
+        stats = self.crawler.stats
+        stats.inc_value("heron/fetched")
         if self.shows and time.monotonic() - self.shown > _EVERY:
             self.shown = time.monotonic()
-            before = self.crawler.stats.get_value("httpcache/hit", 0)
-            shown = f"\r{self.fetched:,} pages fetched, {before:,} kept before"
-            print(shown, end="", file=sys.stderr, flush=True)
+            kept = stats.get_value("httpcache/hit", 0)
+            progress = f"\r{self.fetched:,} pages fetched, {kept:,} kept before"
+            print(progress, end="", file=sys.stderr, flush=True)
         if self.fetched == self.options.limit:
             self.crawler.engine.close_spider(self, "limit")
 

@@ -20,7 +20,10 @@ from .store import Page
 
 # The comment of a saved page: browsers ("saved from url=(0023)https://…"), SingleFile, HTTrack.
 _SAVED = re.compile(r"<!--[^>]*?(?:saved from url=\(\d+\)|\burl: |Mirrored from )\s*(\S+)")
+_LINKS = 'link[rel~="canonical"]::attr(href), meta[property="og:url"]::attr(content)'
 _HOST = re.compile(r"(?:https?:)?(?://)?([\w.-]+)")
+
+_FIELDS = ("title", "description", "text", "date", "url")  # of trafilatura
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ def extract(page: Page, site: Site) -> Extracted:
         ConfigError: an invalid selector.
     """
     text = _decode(page)
-    found = bare_extraction(
+    guess = bare_extraction(
         text,
         url=page.url or None,
         with_metadata=True,
@@ -56,43 +59,60 @@ def extract(page: Page, site: Site) -> Extracted:
         # trafilatura would remove paragraphs that it has found in earlier pages.
         deduplicate=False,
     )
-    known = found if isinstance(found, dict) else {}
-    names = ("title", "description", "text", "date", "url")
-    title, summary, body, date, url = (str(known.get(name) or "") for name in names)
+    fields = guess if isinstance(guess, dict) else {}
+    title, summary, body, date, url = [str(fields.get(name) or "") for name in _FIELDS]
+
     selector = parsel.Selector(text=text or "<html/>")
-    title = clean(_first(selector, site.title, title))
-    summary = clean(_first(selector, site.summary, "" if site.summary else summary))
+    title = _first(selector, site.title, title)
+    # A site with a selector has no subheading where it matches nothing.
+    summary = _first(selector, site.summary, "" if site.summary else summary)
     lines = _select(selector, site.body) if site.body else body.splitlines()
-    lines = [line for line in map(clean, lines) if line]
-    kept = [line for line in lines if line not in (title, summary)]
-    return Extracted(page.url or url, title, summary, "\n".join(kept), date, len(lines) - len(kept))
+
+    title, summary = clean(title), clean(summary)
+    paragraphs = list(filter(None, map(clean, lines)))
+    kept = [paragraph for paragraph in paragraphs if paragraph not in (title, summary)]
+    repeated = len(paragraphs) - len(kept)
+    return Extracted(page.url or url, title, summary, "\n".join(kept), date, repeated)
 
 
 def find_host(page: Page, sites: Sequence[Site]) -> str:
-    """Find the host of a page: its folder's name if it is a listed site's, else from its addresses.
+    """Find the host of a page.
 
-    A saved page has its address in a comment, and most pages have it as canonical link or
-    `og:url`, which may be another publisher's: addresses of listed sites come first.
+    It is the name of the page's folder if that is a listed site's, else it is read from addresses
+    in the page. A saved page has its address in a comment, and most pages have it as canonical
+    link or `og:url`, which may be another publisher's: addresses of listed sites come first.
     """
-    if any(site.covers(page.host) for site in sites):
+    if _is_listed(page.host, sites):
         return page.host
+
     text = _decode(page)
-    where = 'link[rel~="canonical"]::attr(href), meta[property="og:url"]::attr(content)'
-    named = parsel.Selector(text=text or "<html/>").css(where).getall()
-    links = [address for address in named if address.startswith(("http", "//"))]
-    hosts = [_HOST.match(address) for address in (*_SAVED.findall(text), *links)]
-    found = [match[1].lower() for match in hosts if match]
-    covered = [host for host in found if any(site.covers(host) for site in sites)]
-    return next(iter([*covered, *found, page.host]))
+    links = parsel.Selector(text=text or "<html/>").css(_LINKS).getall()
+    absolute = [link for link in links if link.startswith(("http", "//"))]
+    hosts = []
+    for address in (*_SAVED.findall(text), *absolute):
+        match = _HOST.match(address)
+        if match:
+            hosts.append(match[1].lower())
+
+    for host in hosts:
+        if _is_listed(host, sites):
+            return host
+    return hosts[0] if hosts else page.host
+
+
+def _is_listed(host: str, sites: Sequence[Site]) -> bool:
+    return any(site.covers(host) for site in sites)
 
 
 def _decode(page: Page) -> str:
     """Decode a page as browsers do: byte-order mark, header, `meta`, then a guess."""
+    _, text = html_to_unicode(page.kind or None, page.content, auto_detect_fun=_guess_encoding)
+    return str(text)
 
-    def guess(content: bytes) -> str | None:
-        return next(iter(detect_encoding(content)), None)
 
-    return str(html_to_unicode(page.kind or None, page.content, auto_detect_fun=guess)[1])
+def _guess_encoding(content: bytes) -> str | None:
+    guesses = detect_encoding(content)
+    return guesses[0] if guesses else None
 
 
 def clean(text: str) -> str:
@@ -100,26 +120,32 @@ def clean(text: str) -> str:
 
     Source: HeSum, appendix A ("cleaned from Unicode characters"; which ones is not stated).
     """
-    text = unicodedata.normalize("NFC", text)
-    kinds = ((character, unicodedata.category(character)) for character in text)
-    return " ".join("".join(" " if k == "Cc" else "" if k == "Cf" else c for c, k in kinds).split())
+    visible = []
+    for character in unicodedata.normalize("NFC", text):
+        category = unicodedata.category(character)
+        if category == "Cc":
+            visible.append(" ")
+        elif category != "Cf":
+            visible.append(character)
+    return " ".join("".join(visible).split())
 
 
-def _first(selector: parsel.Selector, wanted: str, otherwise: str) -> str:
-    """Read the first element with text; without a selector, return `otherwise`."""
-    texts = _select(selector, wanted) if wanted else []
-    return next((text for text in texts if text.strip()), otherwise)
+def _first(selector: parsel.Selector, query: str, default: str) -> str:
+    """Read the first element with text; `default` without a query or without such an element."""
+    texts = _select(selector, query) if query else []
+    return next(filter(str.strip, texts), default)
 
 
-def _select(selector: parsel.Selector, wanted: str) -> Sequence[str]:
+def _select(selector: parsel.Selector, query: str) -> Sequence[str]:
     """Read the texts of all selected elements, or the values of selected attributes."""
+    select = selector.xpath if query.startswith(("/", "(")) else selector.css
     try:
-        by = selector.xpath if wanted.startswith(("/", "(")) else selector.css
-        return [_text(one) for one in by(wanted)]
+        return [_text(element) for element in select(query)]
     except (ValueError, SelectorError) as error:
-        raise ConfigError(f"selector '{wanted}': {error}") from error
+        raise ConfigError(f"selector '{query}': {error}") from error
 
 
-def _text(found: parsel.Selector) -> str:
-    is_element = hasattr(found.root, "tag")
-    return str(found.xpath("string()").get()) if is_element else str(found.get())
+def _text(element: parsel.Selector) -> str:
+    if hasattr(element.root, "tag"):
+        return str(element.xpath("string()").get())
+    return str(element.get())  # the value of an attribute

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
-from heron.base.errors import ConfigError, nearest
+from heron.base.errors import ConfigError
 from heron.base.files import read_yaml
+from heron.config.parsing import parse
 
 SITES = Path(__file__).with_name("sites.yaml")
 
@@ -25,9 +25,21 @@ class Site:
     body: str = ""  # selector of the paragraphs; empty: by trafilatura
     ignore: str = ""  # regular expression: addresses that are not followed
 
+    @property
+    def has_selectors(self) -> bool:
+        """Whether a text is found by a selector."""
+        return bool(self.title or self.summary or self.body)
+
     def covers(self, host: str) -> bool:
         """Tell whether a host belongs to the site."""
         return host == self.domain or host.endswith(f".{self.domain}")
+
+
+@dataclass(frozen=True, slots=True)
+class SiteList:
+    """The content of a list of sites."""
+
+    sites: list[Site]
 
 
 def read_sites(path: Path) -> list[Site]:
@@ -38,37 +50,49 @@ def read_sites(path: Path) -> list[Site]:
     """
     if not path.is_file():
         raise ConfigError(f"sites={path}: no such file")
-    content = read_yaml(path)
-    rows = content.get("sites") if isinstance(content, dict) else None
-    if not isinstance(rows, list) or not rows:
+
+    try:
+        sites = parse(SiteList, read_yaml(path)).sites
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    if not sites:
         raise ConfigError(f"{path}: expected a list `sites:`, each with domain and start")
-    return [_site(f"{path}: sites[{number}]", row) for number, row in enumerate(rows, 1)]
+    for number, site in enumerate(sites):
+        _check(site, f"{path}: sites.{number}")
+    return sites
 
 
 def find_site(sites: list[Site], host: str) -> Site:
-    """Find the site of a host; if there is none, a site without selectors."""
+    """Find the site of a host: of several that cover it, the one with the longest domain.
+
+    Args:
+        sites: the list.
+        host: of a page, such as `www.example.org`.
+
+    Returns:
+        The listed site, or a site without selectors if none covers the host.
+    """
     covering = [site for site in sites if site.covers(host)]
     return max(covering, key=lambda site: len(site.domain), default=Site(host, ""))
 
 
-def _site(where: str, row: Any) -> Site:
-    names = [field.name for field in fields(Site)]
-    if not isinstance(row, dict):
-        raise ConfigError(f"{where}: expected keys {', '.join(names)}")
-    for key, value in row.items():
-        if key not in names:
-            raise ConfigError(f"{where}: unknown key '{key}'.{nearest(str(key), names)}")
-        if not isinstance(value, str):
-            raise ConfigError(f"{where}.{key}: expected a text, not {value!r}")
-    for key in names[:2]:
-        if not row.get(key):
-            raise ConfigError(f"{where}: {key} is missing")
-    site = Site(**row)
-    parts = urlsplit(site.start)
-    if parts.scheme not in ("http", "https") or not site.covers(parts.hostname or ""):
-        raise ConfigError(f"{where}.start: an http(s) address of {site.domain}, not {site.start}")
+def _check(site: Site, where: str) -> None:
+    """Refuse a start page of another site, and a pattern that is no regular expression.
+
+    Args:
+        site: of a list.
+        where: its place in the list, for messages.
+
+    Raises:
+        ConfigError: what is wrong.
+    """
+    domain, start = site.domain, site.start
+    address = urlsplit(start)
+    is_web = address.scheme in ("http", "https")
+    if not is_web or not address.hostname or not site.covers(address.hostname):
+        raise ConfigError(f"{where}.start: an http(s) address of {domain}, not {start}")
+
     try:
         re.compile(site.ignore)
     except re.error as error:
         raise ConfigError(f"{where}.ignore: no regular expression: {error}") from error
-    return site

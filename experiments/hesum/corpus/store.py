@@ -32,7 +32,14 @@ class Page:
 
 
 def write_page(folder: Path, key: str, facts: dict[str, Any], content: bytes) -> None:
-    """Store a response; `facts` has `url`, `status` and `headers`."""
+    """Store a response.
+
+    Args:
+        folder: of all pages; the page is in the folder of its host.
+        key: name of its files, without suffix.
+        facts: `url`, `status` and `headers`.
+        content: the body, compressed in the store.
+    """
     base = folder / _host(facts["url"]) / key
     # No timestamp, so the same page gives the same file.
     write_file(base.with_suffix(".html.gz"), gzip.compress(content, mtime=0))
@@ -40,7 +47,16 @@ def write_page(folder: Path, key: str, facts: dict[str, Any], content: bytes) ->
 
 
 def read_page(folder: Path, key: str, url: str) -> tuple[dict[str, Any], bytes] | None:
-    """Read a stored response; None if it is missing or incomplete."""
+    """Read a stored response.
+
+    Args:
+        folder: of all pages.
+        key: name of its files, without suffix.
+        url: its address, which gives the host.
+
+    Returns:
+        Its facts and its body; None if it is missing or incomplete.
+    """
     base = folder / _host(url) / key
     try:
         facts = read_json(base.with_suffix(".json"))
@@ -59,18 +75,19 @@ def list_pages(folder: Path) -> list[Path]:
     Raises:
         DataError: there are none.
     """
-    found = [path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(PAGES)]
-    if not found:
+    files = sorted(folder.rglob("*"))
+    pages = [path for path in files if path.name.lower().endswith(PAGES)]
+    if not pages:
         fix = "a folder with .html or .html.gz files"
         raise DataError(str(folder), "no page in this folder", fix)
-    return found
+    return pages
 
 
-def _described(page: Path) -> dict[str, Any]:
+def _description(page: Path) -> dict[str, Any]:
     """Read heron's description of a page; empty without one."""
-    path = page.with_name(page.name.split(".htm")[0] + ".json")
+    name = page.name.split(".htm")[0]
     try:
-        facts = read_json(path)
+        facts = read_json(page.with_name(f"{name}.json"))
         return facts if {"url", "status", "headers"} <= facts.keys() else {}
     except (OSError, ValueError, AttributeError):
         return {}
@@ -79,14 +96,23 @@ def _described(page: Path) -> dict[str, Any]:
 def open_pages(paths: list[Path], folder: Path) -> Iterator[Page]:
     """Read pages, without redirects, errors and other content than HTML.
 
-    A page that was not crawled by heron has no description; its host is the name of its folder,
-    and empty for a page directly in `folder`.
+    A page that was not crawled by heron has no description: its host is the name of its folder, and
+    empty for a page directly in `folder`.
+
+    Args:
+        paths: of the pages, compressed or not.
+        folder: of all pages.
     """
     for path in paths:
-        facts = _described(path)
-        status, kind = facts.get("status", 200), facts.get("headers", {}).get("Content-Type", "")
-        if status != 200 or (kind and "html" not in kind):
+        facts = _description(path)
+        kind = facts.get("headers", {}).get("Content-Type", "")
+        if facts.get("status", 200) != 200 or (kind and "html" not in kind):
             continue
+
         url = facts.get("url", "")
-        host = _host(url) if url else path.parent.name if path.parent != folder else ""
+        host = ""
+        if url:
+            host = _host(url)
+        elif path.parent != folder:
+            host = path.parent.name
         yield Page(path, url, host, read_bytes(path), kind)

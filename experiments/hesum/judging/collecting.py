@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from heron.base.cells import SYNTHETIC, Table, to_csv, to_markdown
-from heron.base.errors import DataError, Problem, nearest
+from heron.base.errors import DataError, Problem, nearest, raise_all
 from heron.base.files import write_file
 from heron.base.tables import cell_text, read_table, write_table
 from heron.config.constraints import Seed
@@ -15,9 +16,11 @@ from heron.reports.pages import render
 
 from . import tables
 from .reading import find_forms, read_forms
-from .study import NO_ERROR, TEMPLATES, Study, read_key
+from .study import NO_ERROR, TEMPLATES, Metrics, Study, read_key
 from .systems import numbers
 from .tables import Ratings, unblind
+
+_KEYS = ("guid", "system")  # columns of tables of metrics that are no scores
 
 
 @dataclass
@@ -59,48 +62,71 @@ def collect_study(options: CollectOptions) -> StudyReport:
     paths = find_forms(options.forms, options.key)
     answers, problems = read_forms(paths, study)
     if not answers:
-        what = f"no answer in {len(paths)} files"
-        raise DataError([*problems, Problem(", ".join(options.forms), what, "is any form filled?")])
+        where = ", ".join(options.forms)
+        problem = f"no answer in {len(paths)} files"
+        raise DataError([*problems, Problem(where, problem, "is any form filled?")])
+
     ratings = unblind(study, answers)
-    found = _tables(ratings, _add_metrics(study, options.metrics), options.seed)
-    target = options.out or options.key.parent / "results"
-    files = [*_write_rows(target, ratings), *_write_report(target, ratings, found, problems, paths)]
-    return StudyReport(tuple(found), tuple(problems), tuple(files))
+    metrics = _add_metrics(study, options.metrics)
+    results = _tables(ratings, metrics, options.seed)
+
+    out = options.out or options.key.parent / "results"
+    files = _write_rows(out, ratings)
+    files += _write_report(out, ratings, results, problems, paths)
+    return StudyReport(tuple(results), tuple(problems), tuple(files))
 
 
-def _add_metrics(study: Study, paths: Sequence[Path]) -> tables.Metrics:
-    """Join the key's metrics with further tables, which take precedence.
+def _add_metrics(study: Study, paths: Sequence[Path]) -> Metrics:
+    """Join the key's metrics with further tables, which take precedence."""
+    metrics = copy.deepcopy(study.metrics)
+    for path in paths:
+        by_summary = _read_metrics(path, study)
+        for system in study.systems:
+            of_system = metrics.setdefault(system, {})
+            for guid in study.guids:
+                scores = by_summary.get(_summary_key(system, guid), {})
+                of_system.setdefault(guid, {}).update(scores)
+    return metrics
+
+
+def _summary_key(system: str, guid: str) -> str:
+    """Name a summary: a guid occurs once for each system."""
+    return f"{system}\0{guid}"
+
+
+def _read_metrics(path: Path, study: Study) -> dict[str, dict[str, float]]:
+    """Read the scores of a table of metrics.
+
+    Returns:
+        Numbers by the key of their summary, and by column.
 
     Raises:
         DataError: missing columns, an unknown system, or no row of a judged article.
     """
-    merged = {s: {guid: dict(v) for guid, v in by.items()} for s, by in study.metrics.items()}
-    for path in paths:
-        table = read_table(path, own=True)
-        table.require("guid", "system")
-        problems = [
-            Problem(table.where(i), f"no system {name} in the study.{nearest(name, study.systems)}")
-            for i, name in enumerate(map(cell_text, table.values("system")))
-            if name not in study.systems
-        ]
-        # A guid occurs once for each system: together they name a row.
-        keys = [f"{cell_text(row['system'])}\0{cell_text(row['guid'])}" for row in table.rows]
-        for row, key in zip(table.rows, keys, strict=True):
-            row["guid"] = key
-        if problems := [*problems, *table.duplicates("guid")]:
-            raise DataError(problems)
-        others = [name for name in table.columns if name not in ("guid", "system")]
-        found = numbers(path, keys, {name: table.values(name) for name in others})
-        wanted = {f"{s}\0{guid}": (s, guid) for s in study.systems for guid in study.guids}
-        if not wanted.keys() & found.keys() or not any(found.values()):
-            raise DataError(str(path), "no numbers for any summary that was judged")
-        for key, (system, guid) in wanted.items():
-            merged.setdefault(system, {}).setdefault(guid, {}).update(found.get(key, {}))
-    return merged
+    table = read_table(path, own=True)
+    table.require("guid", "system")
+
+    problems = []
+    for index, row in enumerate(table.rows):
+        system = cell_text(row["system"])
+        if system not in study.systems:
+            hint = nearest(system, study.systems)
+            problems.append(table.problem(index, f"no system {system} in the study.{hint}"))
+        row["guid"] = _summary_key(system, cell_text(row["guid"]))
+    raise_all([*problems, *table.duplicates("guid")])
+
+    keys = table.values("guid")
+    columns = {name: table.values(name) for name in table.columns if name not in _KEYS}
+    scores = numbers(path, keys, columns)
+    judged = {_summary_key(system, guid) for system in study.systems for guid in study.guids}
+    if judged.isdisjoint(keys) or not any(scores.values()):
+        raise DataError(str(path), "no numbers for any summary that was judged")
+    return scores
 
 
-def _tables(ratings: Ratings, metrics: tables.Metrics, seed: int) -> list[Table]:
-    found = [
+def _tables(ratings: Ratings, metrics: Metrics, seed: int) -> list[Table]:
+    """Compute the tables that have rows."""
+    results = [
         tables.means_table(ratings, seed),
         tables.differences_table(ratings, seed),
         tables.agreement_table(ratings, seed),
@@ -110,71 +136,94 @@ def _tables(ratings: Ratings, metrics: tables.Metrics, seed: int) -> list[Table]
         tables.raters_table(ratings),
         tables.places_table(ratings),
     ]
-    return [table for table in found if table.rows]
+    return [table for table in results if table.rows]
 
 
 def _write_rows(folder: Path, ratings: Ratings) -> list[Path]:
-    """Write every answer with its system: ratings.csv, errors.csv, comments.csv."""
-    rows: dict[str, list[tuple[object, ...]]] = {"ratings": [], "errors": [], "comments": []}
+    """Write every answer with its rater, guid and system.
+
+    Returns:
+        `ratings.csv`, `errors.csv` and `comments.csv`.
+    """
+    rated: tables.Rows = []
+    errors: tables.Rows = []
+    comments: tables.Rows = []
     for answer in ratings.answers:
-        one = ratings.judged(answer)
-        place = answer.rater, one.guid, one.system
-        rows["ratings"] += [(*place, name, value) for name, value in answer.ratings.items()]
+        judged = ratings.judged(answer)
+        summary = (answer.rater, judged.guid, judged.system)
+
+        rated += [(*summary, name, rating) for name, rating in answer.ratings.items()]
         ticked = [NO_ERROR] if answer.none else sorted(answer.errors)
-        rows["errors"] += [(*place, name) for name in ticked]
-        rows["comments"] += [(*place, answer.comment)] if answer.comment else []
-    last = {"ratings": ("criterion", "value"), "errors": ("error",), "comments": ("comment",)}
-    files = []
-    for name, content in rows.items():
-        columns = ("rater", "guid", "system", *last[name])
-        by_column = list(zip(*content, strict=True)) if content else [()] * len(columns)
-        write_table(folder / f"{name}.csv", dict(zip(columns, map(list, by_column), strict=True)))
-        files.append(folder / f"{name}.csv")
-    return files
+        errors += [(*summary, name) for name in ticked]
+        if answer.comment:
+            comments.append((*summary, answer.comment))
+
+    return [
+        _write_csv(folder / "ratings.csv", rated, "criterion", "value"),
+        _write_csv(folder / "errors.csv", errors, "error"),
+        _write_csv(folder / "comments.csv", comments, "comment"),
+    ]
+
+
+def _write_csv(path: Path, rows: tables.Rows, *columns: str) -> Path:
+    """Write rows that begin with rater, guid and system; returns the path."""
+    names = ("rater", "guid", "system", *columns)
+    write_table(path, {name: [row[index] for row in rows] for index, name in enumerate(names)})
+    return path
 
 
 def _write_report(
     folder: Path,
     ratings: Ratings,
-    found: Sequence[Table],
+    results: Sequence[Table],
     problems: Sequence[Problem],
     paths: Sequence[Path],
 ) -> list[Path]:
+    """Write the tables as report.html, as report.md, and each as CSV."""
     study = ratings.study
     title = f"Human evaluation, study {study.id}"
-    facts = _facts(ratings, paths)
     banner = SYNTHETIC if study.synthetic else ""
+    facts = _facts(ratings, paths)
+    reported = [str(problem) for problem in problems]
     page = render(
         "judged.html.j2",
         TEMPLATES,
         title=title,
         synthetic=banner,
         facts=facts,
-        problems=[str(problem) for problem in problems],
-        tables=found,
+        problems=reported,
+        tables=results,
     )
-    lines = [f"# {title}", "", *([banner, ""] if banner else [])]
+
+    lines = [f"# {title}", ""]
+    if banner:
+        lines += [banner, ""]
     lines += [f"- {name}: {value}" for name, value in facts.items()]
-    lines += ["", *map(to_markdown, found)]
+    lines += ["", *map(to_markdown, results)]
     if problems:
-        lines += ["### Answers that could not be used", "", *(f"- {one}" for one in problems), ""]
+        lines += ["### Answers that could not be used", ""]
+        lines += [f"- {problem}" for problem in reported]
+        lines.append("")
+
     contents = {"report.html": page, "report.md": "\n".join(lines)}
-    for table in found:
+    for table in results:
         name = table.title.lower().replace(" ", "-")
         contents[f"tables/{name}.csv"] = to_csv(table)
     return [write_file(folder / name, content) for name, content in contents.items()]
 
 
 def _facts(ratings: Ratings, paths: Sequence[Path]) -> Mapping[str, str]:
+    """Describe the study and its answers: texts by name, in the report's order."""
     study = ratings.study
-    given = sum(map(len, study.items.values()))
-    judged = sum(1 for answer in ratings.answers if answer.ratings)
+    on_forms = sum(map(len, study.items.values()))
+    rated = sum(1 for answer in ratings.answers if answer.ratings)
     active = {answer.rater for answer in ratings.answers}
+
     facts = {
         "articles": str(len(study.guids)),
         "systems": ", ".join(study.systems),
         "raters": f"{len(active)} of {len(study.items)} have answered",
-        "rated": f"{judged} of {given} summaries given to raters",
+        "rated": f"{rated} of {on_forms} summaries given to raters",
         "forms": ", ".join(path.name for path in paths),
     }
     if len(active) == 1:

@@ -25,15 +25,23 @@ def _sample(arguments: Sequence[str]) -> int:
 
     options = parse_options(SampleOptions, arguments)
     study, files = draw_study(options)
-    each = sorted({len(items) for items in study.items.values()})
-    sizes = " to ".join(map(str, dict.fromkeys((each[0], each[-1]))))
+
+    counts = [len(items) for items in study.items.values()]
+    fewest, most = min(counts), max(counts)
+    size = str(most) if fewest == most else f"{fewest} to {most}"
+    names = ", ".join(study.systems)
     print_lines(
-        f"{len(study.guids)} articles, {len(study.systems)} systems ({', '.join(study.systems)}), "
-        f"{len(study.items)} raters with {sizes} summaries each: study {study.id}"
+        f"{len(study.guids)} articles, {len(study.systems)} systems ({names}), "
+        f"{len(study.items)} raters with {size} summaries each: study {study.id}"
     )
-    forms, key = files[0].parent, options.out / "key.json"
-    said = f"for raters: {forms} (an .html or a .csv each, and instructions.txt)"
-    print_lines(said, f"not for raters: {key} names the system of each summary", files=[forms, key])
+
+    forms = files[0].parent
+    key = options.out / "key.json"
+    print_lines(
+        f"for raters: {forms} (an .html or a .csv each, and instructions.txt)",
+        f"not for raters: {key} names the system of each summary",
+        files=[forms, key],
+    )
     print(f"then: heron judge collect forms=FOLDER key={key}")
     return 0
 
@@ -45,7 +53,10 @@ def _collect(arguments: Sequence[str]) -> int:
     report = collect_study(options)
     print_tables(report.tables)
     print_lines(*report.files)
-    if report.problems:
-        print(f"{len(report.problems)} answers could not be used:", file=sys.stderr)
-        print(DataError(report.problems, limit=50), file=sys.stderr)
-    return 1 if report.problems else 0
+
+    problems = report.problems
+    if not problems:
+        return 0
+    print(f"{len(problems)} answers could not be used:", file=sys.stderr)
+    print(DataError(problems, limit=50), file=sys.stderr)
+    return 1

@@ -1,6 +1,6 @@
 """Pearson's and Kendall's correlation of human and automatic scores.
 
-Legend: N rows (or units).
+Legend: N units, G groups of units, K sums, R resamples.
 """
 
 from __future__ import annotations
@@ -65,49 +65,81 @@ def correlate(
     """
     from scipy.stats import kendalltau, pearsonr  # start-up time
 
-    x, y = np.asarray(x_N, dtype=np.float64), np.asarray(y_N, dtype=np.float64)
+    x = np.asarray(x_N, dtype=np.float64)
+    y = np.asarray(y_N, dtype=np.float64)
     if x.shape != y.shape or x.ndim != 1 or (groups is not None and len(groups) != len(x)):
-        what = f"{x.shape} and {y.shape} values, {len(groups or ())} groups"
-        raise DataError("correlation", what, "one of each for every unit")
+        sizes = f"{x.shape} and {y.shape} values, {len(groups or ())} groups"
+        raise DataError("correlation", sizes, "one of each for every unit")
+
     both = np.isfinite(x) & np.isfinite(y)
-    names = None if groups is None else np.asarray(groups, dtype=str)[both]
     x, y = x[both], y[both]
     if len(x) < FEWEST or _is_constant(x) or _is_constant(y):
         return Correlation(len(x))
-    low, high = (None, None) if names is None else _pearson_interval(x, y, names, resamples, seed)
-    r, tau = pearsonr(x, y), kendalltau(x, y, variant="b")
+
+    low = high = None
+    if groups is not None:
+        names = np.asarray(groups, dtype=str)[both]
+        low, high = _pearson_interval(x, y, names, resamples, seed)
+    pearson = pearsonr(x, y)
+    kendall = kendalltau(x, y, variant="b")
     return Correlation(
-        len(x),
-        float(r.statistic),
-        float(r.pvalue),
-        low,
-        high,
-        float(tau.statistic),
-        float(tau.pvalue),
+        n=len(x),
+        pearson=float(pearson.statistic),
+        pearson_p=float(pearson.pvalue),
+        low=low,
+        high=high,
+        kendall=float(kendall.statistic),
+        kendall_p=float(kendall.pvalue),
     )
 
 
 def _is_constant(values_N: Floats) -> bool:
-    return float(np.ptp(values_N)) <= _SPREAD * max(float(np.abs(values_N).max()), 1e-300)
+    largest = float(np.abs(values_N).max())
+    return float(np.ptp(values_N)) <= _SPREAD * max(largest, 1e-300)
 
 
 def _pearson_interval(
     x_N: Floats, y_N: Floats, names: npt.NDArray, resamples: int, seed: int
 ) -> tuple[float | None, float | None]:
-    """Resample whole groups; r is a function of six sums over units."""
-    _, group_N = np.unique(names, return_inverse=True)
-    groups = int(group_N.max()) + 1
-    if groups < 2:
+    """Compute the 95 % interval of r.
+
+    Whole groups are resampled: r is a function of sums over units, so that only the sums of groups
+    are needed.
+
+    Args:
+        x_N, y_N: finite numbers, neither of them constant.
+        names: N names of groups.
+        resamples: number of draws.
+        seed: the same seed gives the same interval.
+
+    Returns:
+        Its bounds; None for a single group.
+    """
+    group_names, group_N = np.unique(names, return_inverse=True)
+    if len(group_names) < 2:
         return None, None
-    x, y = (x_N - x_N.mean()) / x_N.std(), (y_N - y_N.mean()) / y_N.std()
-    sums_GK = np.zeros((groups, 6))
-    np.add.at(sums_GK, group_N, np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y]))
-    n, sx, sy, sxx, syy, sxy = resample_groups(sums_GK, resamples, seed).T
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = (sxx - sx**2 / n) * (syy - sy**2 / n)
-        r_R = (sxy - sx * sy / n) / np.sqrt(np.where(spread > _SPREAD, spread, math.nan))
+
+    # Standardized, lest the differences of large sums lose digits.
+    x = (x_N - x_N.mean()) / x_N.std()
+    y = (y_N - y_N.mean()) / y_N.std()
+    summands_NK = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
+    sums_GK = np.zeros((len(group_names), 6))
+    np.add.at(sums_GK, group_N, summands_NK)
+
+    r_R = _pearson_of_sums(resample_groups(sums_GK, resamples, seed))
     r_R = np.clip(r_R[np.isfinite(r_R)], -1.0, 1.0)
     if not r_R.size:
         return None, None
     bounds = percentile_intervals({"r": r_R})
     return bounds["r_low"], bounds["r_high"]
+
+
+def _pearson_of_sums(sums_RK: Floats) -> Floats:
+    """Compute Pearson's r from sums of 1, x, y, x², y² and xy; NaN if x or y is constant."""
+    n, x, y, xx, yy, xy = sums_RK.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread_x = xx - x**2 / n
+        spread_y = yy - y**2 / n
+        spread_R = spread_x * spread_y
+        covariance_R = xy - x * y / n
+        return covariance_R / np.sqrt(np.where(spread_R > _SPREAD, spread_R, math.nan))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import glob
+import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,8 +31,8 @@ class Answer:
         item: the summary's, on this rater's form.
         where: file and line, or file and item.
         ratings: 1 to 5, by criterion.
-        errors: ticked kinds.
-        none: whether "no error" is ticked.
+        errors: ticked kinds of errors.
+        none: whether "no error" is ticked, and no kind of error.
         comment: free text.
     """
 
@@ -49,24 +51,31 @@ class Answer:
 
 
 def find_forms(words: Sequence[str], key: Path) -> list[Path]:
-    """Find forms by path, glob or folder; the key is left out.
+    """Find forms.
+
+    Args:
+        words: paths, globs, or folders with .json, .csv and .tsv files.
+        key: the study's key, which may lie among the forms and is left out.
 
     Raises:
         ConfigError: a path or pattern matches no form.
     """
-    found: list[Path] = []
+    forms: dict[Path, None] = {}  # an ordered set
     for word in words:
         path = Path(word).expanduser()
         if path.is_dir():
-            files = [one for one in path.iterdir() if one.suffix in _SUFFIXES]
+            files = [file for file in path.iterdir() if file.suffix in _SUFFIXES]
         elif path.is_file():
             files = [path]
         else:
-            files = [one for one in map(Path, glob.glob(str(path))) if one.is_file()]
+            matches = map(Path, glob.glob(str(path)))
+            files = [file for file in matches if file.is_file()]
+
         if not files:
             raise ConfigError(f"forms={word}: no such file, nor a folder with .json or .csv files")
-        found += sorted(files)
-    return list(dict.fromkeys(one for one in found if one.resolve() != key.resolve()))
+        forms.update(dict.fromkeys(sorted(files)))
+
+    return [form for form in forms if form.resolve() != key.resolve()]
 
 
 def read_forms(paths: Sequence[Path], study: Study) -> tuple[list[Answer], list[Problem]]:
@@ -76,156 +85,207 @@ def read_forms(paths: Sequence[Path], study: Study) -> tuple[list[Answer], list[
         Answers that are not blank, in the forms' order, and problems. Equal answers of two files
         count once; contradicting ratings of two files are left out.
     """
-    problems: list[Problem] = []
-    merged: dict[tuple[str, str], Answer] = {}
-    dropped: set[tuple[str, str, str]] = set()
+    reader = _FormReader(study)
     for path in paths:
-        rows = _from_json if path.suffix == ".json" else _from_csv
-        for answer in rows(path, study, problems):
-            place = answer.rater, answer.item
-            known = merged.get(place)
-            merged[place] = _merge(known, answer, problems, dropped) if known else answer
-    order = [(rater, item) for rater, items in study.items.items() for item in items]
-    answers = [merged[place] for place in order if place in merged]
-    return [one for one in answers if not one.is_blank], problems
+        reader.read(path)
+
+    answers = []
+    for rater, items in study.items.items():
+        for item in items:
+            answer = reader.answers.get((rater, item))
+            if answer is not None and not answer.is_blank:
+                answers.append(answer)
+    return answers, reader.problems
 
 
-def _merge(
-    first: Answer, second: Answer, problems: list[Problem], dropped: set[tuple[str, str, str]]
-) -> Answer:
-    ratings = {**second.ratings, **first.ratings}
-    for name, value in second.ratings.items():
-        if first.ratings.get(name, value) != value:
-            what = f"{name}={value}, but {first.ratings[name]} in {first.where}"
-            problems.append(Problem(second.where, what, "leave the older file out; neither counts"))
-            dropped.add((first.rater, first.item, name))
-        if (first.rater, first.item, name) in dropped:
-            del ratings[name]
-    errors = first.errors | second.errors
-    comments = dict.fromkeys(text for text in (first.comment, second.comment) if text)
-    none = (first.none or second.none) and not errors
-    comment = "\n".join(comments)
-    return replace(first, ratings=ratings, errors=errors, none=none, comment=comment)
+class _FormReader:
+    """Reads the forms of a study one after the other, and joins their answers.
 
+    Attributes:
+        answers: the usable answers of all files, by rater and item.
+        problems: the cells and files that cannot be used.
+    """
 
-def _from_json(path: Path, study: Study, problems: list[Problem]) -> Iterator[Answer]:
-    try:
-        content = parse_json(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError) as error:
-        problems.append(Problem(str(path), f"cannot be read: {error}"))
-        return
-    if not isinstance(content, dict) or content.get("kind") != ANSWERS:
-        problems.append(Problem(str(path), "is no file that a form has saved"))
-        return
-    rater, answers = content.get("rater"), content.get("answers")
-    if not _is_ours(str(path), study, content.get("study"), rater, problems):
-        return
-    if not isinstance(answers, list):
-        problems.append(Problem(str(path), "holds no list of answers"))
-        return
-    for place, given in enumerate(answers, 1):
-        item = given.get("item") if isinstance(given, dict) else None
-        where = f"{path}: " + (f"item {item}" if isinstance(item, str) else f"answer {place}")
-        if not isinstance(item, str) or item not in study.items[str(rater)]:
-            problems.append(Problem(where, f"not on the form of {rater}"))
-        else:
-            yield _json_answer(given, Answer(str(rater), item, where), study, problems)
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.criteria = [question.name for question in study.criteria]
+        self.kinds = [question.name for question in study.errors]
+        self.answers: dict[tuple[str, str], Answer] = {}
+        self.problems: list[Problem] = []
+        # Criteria by rater and item; a third file does not restore a rating.
+        self.contradicted: dict[tuple[str, str], set[str]] = defaultdict(set)
 
+    def read(self, path: Path) -> None:
+        """Read a form of either kind."""
+        answers = self._from_json(path) if path.suffix == ".json" else self._from_csv(path)
+        for answer in answers:
+            key = (answer.rater, answer.item)
+            if key in self.answers:
+                answer = self._merge(self.answers[key], answer)
+            self.answers[key] = answer
 
-def _json_answer(
-    given: Mapping[str, Any], answer: Answer, study: Study, problems: list[Problem]
-) -> Answer:
-    ratings, errors = given.get("ratings") or {}, given.get("errors") or []
-    if not isinstance(ratings, dict) or not isinstance(errors, list):
-        problems.append(Problem(answer.where, "its ratings or its errors are malformed"))
-        ratings, errors = {}, []
-    used = {}
-    for name, value in ratings.items():
-        if name not in (known := [one.name for one in study.criteria]):
-            problems.append(Problem(answer.where, f"no criterion {name}.{nearest(name, known)}"))
-        elif (rating := _rating(name, value, answer.where, problems)) is not None:
-            used[name] = rating
-    kinds = {one.name for one in study.errors}
-    ticked = frozenset(name for name in errors if isinstance(name, str) and name in kinds)
-    for name in errors:
-        if not isinstance(name, str) or name not in kinds:
-            problems.append(Problem(answer.where, f"no kind of error {name}"))
-    comment = str(given.get("comment") or "").strip()
-    none = given.get("none") is True and not ticked
-    return replace(answer, ratings=used, errors=ticked, none=none, comment=comment)
+    def _report(self, where: object, problem: str, fix: str = "") -> None:
+        self.problems.append(Problem(str(where), problem, fix))
 
+    def _merge(self, first: Answer, second: Answer) -> Answer:
+        """Join two files' answers on one summary, without the ratings that differ."""
+        contradicted = self.contradicted[first.rater, first.item]
+        ratings = {**second.ratings, **first.ratings}
+        for name, value in second.ratings.items():
+            earlier = ratings[name]
+            if value != earlier:
+                contradicted.add(name)
+                problem = f"{name}={value}, but {earlier} in {first.where}"
+                self._report(second.where, problem, "leave the older file out; neither counts")
+        ratings = {name: value for name, value in ratings.items() if name not in contradicted}
 
-def _from_csv(path: Path, study: Study, problems: list[Problem]) -> Iterator[Answer]:
-    table = read_table(path, bad_rows="report", own=True)
-    problems += table.problems
-    if not table.rows:
-        return
-    needed = ("study", "rater", "item")
-    try:
-        table.require(*needed)
-    except DataError:
-        fix = f"a CSV form has the columns {', '.join(needed)}"
-        problems.append(Problem(str(path), "is no form", fix))
-        return
-    columns = csv_columns(study)
-    for name in columns:
-        if name not in table.columns and name not in ("article", "summary"):
-            problems.append(Problem(str(path), f"no column {name}", "its answers are missing"))
-    for name in table.columns:
-        if name not in columns and any(not is_missing(value) for value in table.values(name)):
-            problems.append(Problem(str(path), f"unknown column {name}.{nearest(name, columns)}"))
-    for index, row in enumerate(table.rows):
-        yield from _csv_row(row, table.where(index), study, problems)
+        errors = first.errors | second.errors
+        no_error = (first.none or second.none) and not errors
+        comments = dict.fromkeys([first.comment, second.comment])
+        comment = "\n".join(filter(None, comments))
+        return replace(first, ratings=ratings, errors=errors, none=no_error, comment=comment)
 
-
-def _csv_row(
-    row: Mapping[str, Any], where: str, study: Study, problems: list[Problem]
-) -> Iterator[Answer]:
-    text = {name: "" if is_missing(value) else cell_text(value) for name, value in row.items()}
-    if not any(text.values()) or not _is_ours(where, study, text["study"], text["rater"], problems):
-        return
-    rater, item = text["rater"], text["item"]
-    where = f"{where} (item {item})"
-    if item not in study.items[rater]:
-        problems.append(Problem(where, f"not on the form of {rater}"))
-        return
-    ratings = {}
-    for one in study.criteria:
-        rating = _rating(one.name, text.get(one.name, ""), where, problems)
-        if rating is not None:
-            ratings[one.name] = rating
-    ticked = set()
-    for name in [*(one.name for one in study.errors), NO_ERROR]:
+    def _from_json(self, path: Path) -> Iterator[Answer]:
+        """Read a file that the HTML form has saved."""
         try:
-            if read_mark(name, text.get(name, "")):
-                ticked.add(name)
-        except ValueError as error:
-            problems.append(Problem(where, *error.args))
-    errors = frozenset(ticked - {NO_ERROR})
-    if errors and NO_ERROR in ticked:
-        problems.append(
-            Problem(where, f"{NO_ERROR} and {', '.join(sorted(errors))}", "errors count")
+            content = parse_json(path.read_text(encoding="utf-8-sig"))
+        except (OSError, ValueError) as error:
+            self._report(path, f"cannot be read: {error}")
+            return
+        if not isinstance(content, dict) or content.get("kind") != ANSWERS:
+            self._report(path, "is no file that a form has saved")
+            return
+
+        rater = str(content.get("rater"))
+        if not self._is_of_study(path, content.get("study"), rater):
+            return
+        answers = content.get("answers")
+        if not isinstance(answers, list):
+            self._report(path, "holds no list of answers")
+            return
+
+        for number, cells in enumerate(answers, 1):
+            item = cells.get("item") if isinstance(cells, dict) else None
+            if not isinstance(item, str):
+                self._report(f"{path}: answer {number}", f"not on the form of {rater}")
+            elif item not in self.study.items[rater]:
+                self._report(f"{path}: item {item}", f"not on the form of {rater}")
+            else:
+                blank = Answer(rater, item, f"{path}: item {item}")
+                yield self._json_answer(cells, blank)
+
+    def _json_answer(self, cells: Mapping[str, Any], blank: Answer) -> Answer:
+        """Fill a blank answer with the usable cells of a JSON object."""
+        where = blank.where
+        rating_cells = cells.get("ratings") or {}
+        error_names = cells.get("errors") or []
+        if not isinstance(rating_cells, dict) or not isinstance(error_names, list):
+            self._report(where, "its ratings or its errors are malformed")
+            rating_cells, error_names = {}, []
+
+        ratings = {}
+        for name, cell in rating_cells.items():
+            if name not in self.criteria:
+                self._report(where, f"no criterion {name}.{nearest(name, self.criteria)}")
+                continue
+            rating = self._rating(name, cell, where)
+            if rating is not None:
+                ratings[name] = rating
+
+        errors = set()
+        for name in error_names:
+            if name in self.kinds:
+                errors.add(name)
+            else:
+                self._report(where, f"no kind of error {name}")
+
+        no_error = cells.get("none") is True and not errors
+        comment = str(cells.get("comment") or "").strip()
+        return replace(
+            blank, ratings=ratings, errors=frozenset(errors), none=no_error, comment=comment
         )
-    none = NO_ERROR in ticked and not errors
-    yield Answer(rater, item, where, ratings, errors, none, text.get("comment", ""))
 
+    def _from_csv(self, path: Path) -> Iterator[Answer]:
+        """Read a filled CSV form."""
+        table = read_table(path, bad_rows="report", own=True)
+        self.problems += table.problems
+        if not table.rows:
+            return
 
-def _is_ours(where: str, study: Study, found: Any, rater: Any, problems: list[Problem]) -> bool:
-    if found != study.id:
-        problems.append(Problem(where, f"of study {found}, and the key is of {study.id}"))
-    elif not isinstance(rater, str) or rater not in study.items:
-        problems.append(Problem(where, f"of rater {rater}", f"raters: {', '.join(study.items)}"))
-    else:
+        needed = ("study", "rater", "item")
+        try:
+            table.require(*needed)
+        except DataError:
+            self._report(path, "is no form", f"a CSV form has the columns {', '.join(needed)}")
+            return
+
+        columns = csv_columns(self.study)
+        for name in columns:
+            if name not in table.columns and name not in ("article", "summary"):
+                self._report(path, f"no column {name}", "its answers are missing")
+        for name in table.columns:
+            if name not in columns and not all(map(is_missing, table.values(name))):
+                self._report(path, f"unknown column {name}.{nearest(name, columns)}")
+
+        for index, row in enumerate(table.rows):
+            answer = self._csv_answer(row, table.where(index))
+            if answer is not None:
+                yield answer
+
+    def _csv_answer(self, row: Mapping[str, Any], line: str) -> Answer | None:
+        """Read the usable cells of a row; None for an empty row, or of another form."""
+        cells = {name: "" if is_missing(cell) else cell_text(cell) for name, cell in row.items()}
+        if not any(cells.values()):
+            return None
+
+        rater, item = cells["rater"], cells["item"]
+        if not self._is_of_study(line, cells["study"], rater):
+            return None
+        where = f"{line} (item {item})"
+        if item not in self.study.items[rater]:
+            self._report(where, f"not on the form of {rater}")
+            return None
+
+        ratings = {}
+        for name in self.criteria:
+            rating = self._rating(name, cells.get(name, ""), where)
+            if rating is not None:
+                ratings[name] = rating
+
+        ticked = set()
+        for name in (*self.kinds, NO_ERROR):
+            try:
+                is_ticked = read_mark(name, cells.get(name, ""))
+            except ValueError as error:
+                self._report(where, *error.args)
+                continue
+            if is_ticked:
+                ticked.add(name)
+
+        errors = frozenset(ticked - {NO_ERROR})
+        no_error = NO_ERROR in ticked and not errors
+        if NO_ERROR in ticked and errors:
+            self._report(where, f"{NO_ERROR} and {', '.join(sorted(errors))}", "errors count")
+        return Answer(rater, item, where, ratings, errors, no_error, cells.get("comment", ""))
+
+    def _is_of_study(self, where: object, study_id: Any, rater: str) -> bool:
+        """Tell whether a form is of the study and of one of its raters."""
+        study = self.study
+        if study_id != study.id:
+            self._report(where, f"of study {study_id}, and the key is of {study.id}")
+            return False
+        if rater not in study.items:
+            self._report(where, f"of rater {rater}", f"raters: {', '.join(study.items)}")
+            return False
         return True
-    return False
 
-
-def _rating(name: str, cell: Any, where: str, problems: list[Problem]) -> int | None:
-    value = read_number(cell)
-    if value is not None and value != value:
-        return None
-    if value is None or value not in RATINGS:
-        fix = f"a whole number from {min(RATINGS)} to {max(RATINGS)}, or nothing"
-        problems.append(Problem(where, f"{name}={cell}: no rating", fix))
-        return None
-    return int(value)
+    def _rating(self, name: str, cell: Any, where: str) -> int | None:
+        """Read a rating; None for an empty cell, and for one that is reported."""
+        value = read_number(cell)
+        if value is not None and math.isnan(value):
+            return None
+        if value is None or value not in RATINGS:
+            fix = f"a whole number from {min(RATINGS)} to {max(RATINGS)}, or nothing"
+            self._report(where, f"{name}={cell}: no rating", fix)
+            return None
+        return int(value)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError, Problem, raise_all
 from heron.base.files import fingerprint, sha256_file
 from heron.config.constraints import Seed
 from heron.languages import get_language
@@ -76,165 +76,213 @@ def draw_study(options: SampleOptions) -> tuple[Study, list[Path]]:
     key = options.out / "key.json"
     if key.exists():
         raise ConfigError(f"{key} exists already, and forms in use may need it: name a new out=")
-    overlap, by_encoder = _check_numbers(options), options.bertscore_config()
-    require_asked(by_encoder)
+    overlap = _check_numbers(options)
+    bertscore = options.bertscore_config()
+    require_asked(bertscore)
+
     systems = read_systems(options.systems, options.split)
-    language = get_language(_language(options, systems)).code
-    wording = options.wording or (language if get_language(language).wording else "en")
+    language = get_language(_language(options, systems))
+    code = language.code
+    wording = options.wording or (code if language.wording else "en")
     criteria, errors = choose_questions(options.criteria, options.errors, get_wording(wording))
-    articles = _articles(systems, shared_speller(systems, language))
+
+    articles = _articles(systems, shared_speller(systems, code))
     summaries = _summaries(systems, options.gold)
     guids = _draw(articles, summaries, options)
+    names = tuple(summaries)
+    items = _items(guids, names, options.raters, overlap, options.seed)
+
+    hashes = {system.name: sha256_file(system.path) for system in systems}
+    plain_options = {**dataclasses.asdict(options), "out": str(options.out)}
+    files = {}
+    for system in systems:
+        files[system.name] = {"path": str(system.path), "sha256": hashes[system.name]}
+    signatures = sign_measures(systems, guids, code, bertscore)
+
     study = Study(
-        id=_identity(options, systems, guids),
-        language=language,
+        id=fingerprint(list(hashes.items()), guids, {**plain_options, "out": ""})[:8],
+        language=code,
         wording=wording,
         criteria=criteria,
         errors=errors,
-        systems=tuple(summaries),
-        items=_items(guids, list(summaries), options.raters, overlap, options.seed),
-        metrics=measure(systems, guids, language, by_encoder),
+        systems=names,
+        items=items,
+        metrics=measure(systems, guids, code, bertscore),
         synthetic=any(system.synthetic for system in systems),
-        made={
-            "options": _plain(options),
-            "files": {
-                one.name: {"path": str(one.path), "sha256": sha256_file(one.path)}
-                for one in systems
-            },
-            **sign_measures(systems, guids, language, by_encoder),
-        },
+        made={"options": plain_options, "files": files, **signatures},
     )
     write_key(key, study)
     return study, write_forms(options.out / "forms", study, articles, summaries)
 
 
 def _check_numbers(options: SampleOptions) -> int:
-    overlap = options.raters if options.overlap is None else options.overlap
-    for name, value in (("articles", options.articles), ("raters", options.raters)):
+    """Check the options that are numbers; returns the number of raters per article."""
+    for name in ("articles", "raters"):
+        value = getattr(options, name)
         if value < 1:
             raise ConfigError(f"{name}={value}: at least 1")
-    if not 1 <= overlap <= options.raters:
-        raise ConfigError(
-            f"overlap={overlap}: from 1 to {options.raters}, the raters of an article"
-        )
-    if options.seed < 0:
-        raise ConfigError(f"seed={options.seed}: at least 0")
+
+    raters = options.raters
+    overlap = raters if options.overlap is None else options.overlap
+    if not 1 <= overlap <= raters:
+        raise ConfigError(f"overlap={overlap}: from 1 to {raters}, the raters of an article")
     return overlap
 
 
 def _language(options: SampleOptions, systems: Sequence[SummarySystem]) -> str:
+    """Find the language of the texts; raises ConfigError if the files do not agree on one."""
     if options.language:
         return options.language
-    found = sorted({system.language for system in systems if system.language})
-    if len(found) != 1:
-        what = f"the runs are in {' and '.join(found)}" if found else "tables do not say theirs"
-        raise ConfigError(f"language=: {what}; name the language of the texts, such as language=he")
-    return found[0]
+    languages = sorted({system.language for system in systems if system.language})
+    if len(languages) == 1:
+        return languages[0]
+
+    reason = "tables do not say theirs"
+    if languages:
+        reason = f"the runs are in {' and '.join(languages)}"
+    raise ConfigError(f"language=: {reason}; name the language of the texts, such as language=he")
 
 
 def _articles(systems: Sequence[SummarySystem], spell: Spell) -> dict[str, str]:
-    """Join the articles of all files.
+    """Join the articles of all files; those of the first file take precedence.
 
     Raises:
         DataError: there are none, or articles or references differ; names the guids.
     """
-    _check_same(systems, "reference", [one.references for one in systems], spell)
-    _check_same(systems, "article", [articles_of(one) for one in systems], spell)
-    articles = {guid: text for one in reversed(systems) for guid, text in articles_of(one).items()}
+    _check_same(systems, "reference", [system.references for system in systems], spell)
+    texts = [articles_of(system) for system in systems]
+    _check_same(systems, "article", texts, spell)
+
+    articles: dict[str, str] = {}
+    for by_guid in reversed(texts):
+        articles.update(by_guid)
     if not articles:
+        paths = ", ".join(str(system.path) for system in systems)
         fix = "at least one file needs a column text or article: raters have to read it"
-        raise DataError(", ".join(str(one.path) for one in systems), "no articles", fix)
+        raise DataError(paths, "no articles", fix)
     return articles
 
 
 def _check_same(
     systems: Sequence[SummarySystem], kind: str, texts: Sequence[Mapping[str, str]], spell: Spell
 ) -> None:
-    """Refuse files whose texts of one guid differ."""
-    found: dict[str, tuple[str, SummarySystem]] = {}
+    """Refuse files whose texts of one guid differ by more than spelling and white space.
+
+    Args:
+        systems: the files.
+        kind: what the texts are, for messages.
+        texts: of each system, by guid.
+        spell: unifies spellings.
+    """
+    seen: dict[str, tuple[str, SummarySystem]] = {}  # by guid: the first text and its file
     problems = []
     for system, by_guid in zip(systems, texts, strict=True):
         for guid, text in by_guid.items():
-            known, first = found.setdefault(guid, (text, system))
-            if known == text:
+            first_text, first_system = seen.setdefault(guid, (text, system))
+            if text == first_text:
                 continue
-            own, other = (" ".join(spell(each).split()) for each in (text, known))
-            if own != other:
-                here, there = around_difference(own, other)
-                what = f"another {kind} than in {first.path}: '{here}', there '{there}'"
+
+            words = " ".join(spell(text).split())
+            first_words = " ".join(spell(first_text).split())
+            if words != first_words:
+                here, there = around_difference(words, first_words)
+                first_path = first_system.path
+                problem = f"another {kind} than in {first_path}: '{here}', there '{there}'"
                 fix = f"guids must mean the same; or leave the {kind} out of one file"
-                problems.append(Problem(f"{system.path}: {guid}", what, fix))
-    if problems:
-        raise DataError(problems)
+                problems.append(Problem(f"{system.path}: {guid}", problem, fix))
+    raise_all(problems)
 
 
 def _summaries(systems: Sequence[SummarySystem], gold: bool) -> dict[str, Mapping[str, str]]:
-    summaries: dict[str, Mapping[str, str]] = {one.name: one.summaries for one in systems}
-    if gold:
-        if GOLD in summaries:
-            raise ConfigError(f"gold=true: a system is called {GOLD}; name it: systems=other:PATH")
-        summaries[GOLD] = references(systems)
-        if not summaries[GOLD]:
-            raise ConfigError("gold=true: no file has a column gold or reference")
+    """Collect the summaries by system and guid; with `gold`, the references as a system."""
+    summaries: dict[str, Mapping[str, str]] = {}
+    for system in systems:
+        summaries[system.name] = system.summaries
+    if not gold:
+        return summaries
+
+    if GOLD in summaries:
+        raise ConfigError(f"gold=true: a system is called {GOLD}; name it: systems=other:PATH")
+    summaries[GOLD] = references(systems)
+    if not summaries[GOLD]:
+        raise ConfigError("gold=true: no file has a column gold or reference")
     return summaries
 
 
 def _draw(
     articles: Mapping[str, str], summaries: Mapping[str, Mapping[str, str]], options: SampleOptions
 ) -> list[str]:
-    """Draw from the articles that all systems summarized, independent of the files' order."""
+    """Draw from the articles that all systems summarized, independent of the files' order.
+
+    Returns:
+        Guids, sorted.
+
+    Raises:
+        ConfigError: more articles are asked for than there are.
+    """
     common = sorted(set(articles).intersection(*summaries.values()))
-    if options.articles > len(common):
-        have = ", ".join(f"{name} {len(texts)}" for name, texts in summaries.items())
+    count = options.articles
+    if count > len(common):
+        sizes = ", ".join(f"{name} {len(texts)}" for name, texts in summaries.items())
         raise ConfigError(
-            f"articles={options.articles}: only {len(common)} articles have a text and a summary "
-            f"of every system ({have})"
+            f"articles={count}: only {len(common)} articles have a text and a summary "
+            f"of every system ({sizes})"
         )
+
     random = np.random.default_rng([options.seed, 0])
-    return sorted(random.choice(common, options.articles, replace=False).tolist())
+    drawn = random.choice(common, count, replace=False)
+    return sorted(drawn.tolist())
 
 
 def _items(
     guids: Sequence[str], systems: Sequence[str], raters: int, overlap: int, seed: int
 ) -> dict[str, dict[str, Judged]]:
-    """Assign summaries to forms; each rater has another order of the articles."""
+    """Assign summaries to forms; each rater has another order of the articles.
+
+    Returns:
+        Summaries by rater (`r1`) and item (`012-2`: article 12, summary 2), in the form's order.
+    """
     random = np.random.default_rng([seed, 1])
     teams = assign_raters(len(guids), raters, overlap, random)
+
     forms = {}
     for rater in range(raters):
-        mine = [guid for guid, team in zip(guids, teams, strict=True) if rater in team]
-        mine = [mine[place] for place in random.permutation(len(mine))]
-        orders = system_orders(len(mine), len(systems), random)
-        forms[f"r{rater + 1}"] = {
-            f"{article:03d}-{place}": Judged(guid, systems[system])
-            for article, (guid, order) in enumerate(zip(mine, orders, strict=True), 1)
-            for place, system in enumerate(order.tolist(), 1)
-        }
+        assigned = [guid for guid, team in zip(guids, teams, strict=True) if rater in team]
+        order = random.permutation(len(assigned))
+        orders = system_orders(len(assigned), len(systems), random)
+
+        items = {}
+        for article, index in enumerate(order):
+            for position, system in enumerate(orders[article], 1):
+                item = f"{article + 1:03d}-{position}"
+                items[item] = Judged(assigned[index], systems[system])
+        forms[f"r{rater + 1}"] = items
     return forms
 
 
-def _identity(
-    options: SampleOptions, systems: Sequence[SummarySystem], guids: Sequence[str]
-) -> str:
-    hashes = [(system.name, sha256_file(system.path)) for system in systems]
-    return fingerprint(hashes, list(guids), {**_plain(options), "out": ""})[:8]
-
-
-def _plain(options: SampleOptions) -> dict[str, object]:
-    return {**dataclasses.asdict(options), "out": str(options.out)}
-
-
 def system_orders(articles: int, systems: int, random: np.random.Generator) -> Ids:
-    """Draw the order of the systems for each article of one form, int64 `[A, S]`.
+    """Draw the order of the systems for each article of one form.
 
     Orders are rows of random Latin squares, so that over a form, each system is in each position
     equally often, up to one.
+
+    Args:
+        articles: number of articles on the form, A.
+        systems: number of systems, S.
+        random: generator.
+
+    Returns:
+        Indices of systems, int64 `[A, S]`.
     """
-    squares = [_latin_square(systems, random) for _ in range(-(-articles // systems))]
-    return np.concatenate([np.empty((0, systems), np.int64), *squares])[:articles]
+    orders = np.empty((0, systems), np.int64)
+    while len(orders) < articles:
+        orders = np.concatenate([orders, _latin_square(systems, random)])
+    return orders[:articles]
 
 
 def _latin_square(size: int, random: np.random.Generator) -> Ids:
     """Shuffle rows, columns and symbols of the cyclic square."""
-    rows, columns, symbols = (random.permutation(size) for _ in range(3))
+    rows = random.permutation(size)
+    columns = random.permutation(size)
+    symbols = random.permutation(size)
     return symbols[(rows[:, None] + columns[None]) % size].astype(np.int64)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from heron import __version__
-from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.errors import ConfigError, DataError, nearest, raise_all
 from heron.base.files import read_json, write_json
 from heron.base.tables import SUFFIXES, is_missing, read_table, table_format
 from heron.languages import LANGUAGES
@@ -27,6 +27,8 @@ NO_ERROR = "no_error"  # the rater checked for errors and found none
 _KIND = "heron judge key"
 _RESERVED = ("study", "rater", "item", "article", "summary", NO_ERROR, "comment")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+Metrics = dict[str, dict[str, dict[str, float]]]  # scores by system, guid and name
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,34 +63,41 @@ class Study:
     errors: tuple[Question, ...]
     systems: tuple[str, ...]
     items: Mapping[str, Mapping[str, Judged]]
-    metrics: Mapping[str, Mapping[str, Mapping[str, float]]]
+    metrics: Metrics
     synthetic: bool
     made: Mapping[str, Any]
 
     @property
     def guids(self) -> list[str]:
         """The articles, sorted."""
-        return sorted({one.guid for items in self.items.values() for one in items.values()})
+        guids: set[str] = set()
+        for items in self.items.values():
+            guids.update(judged.guid for judged in items.values())
+        return sorted(guids)
 
 
 def write_key(path: Path, study: Study) -> None:
     """Write `key.json`."""
-    write_json(path, {"kind": _KIND, "heron": __version__, **dataclasses.asdict(study)})
+    content = dataclasses.asdict(study)
+    write_json(path, {"kind": _KIND, "heron": __version__, **content})
 
 
 def read_key(path: Path) -> Study:
-    """Read `key.json`; raises DataError if it is missing or another file."""
+    """Read `key.json`.
+
+    Raises:
+        DataError: it is missing, or another file.
+    """
     try:
         content = read_json(path)
         if not isinstance(content, dict) or content.pop("kind", None) != _KIND:
             raise ValueError("it is not a key")
         content.pop("heron")
-        content["items"] = {
-            rater: {item: Judged(**one) for item, one in items.items()}
-            for rater, items in content["items"].items()
-        }
+        for items in content["items"].values():
+            for item, fields in items.items():
+                items[item] = Judged(**fields)
         for name in ("criteria", "errors"):
-            content[name] = tuple(Question(**one) for one in content[name])
+            content[name] = tuple(Question(**fields) for fields in content[name])
         content["systems"] = tuple(content["systems"])
         return Study(**content)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
@@ -97,12 +106,19 @@ def read_key(path: Path) -> Study:
 
 
 def get_wording(code: str) -> Wording:
-    """Find the words of a form in a language; raises ConfigError if there are none."""
+    """Find the words of a form in a language.
+
+    Args:
+        code: ISO 639-1.
+
+    Raises:
+        ConfigError: the language has none.
+    """
     language = LANGUAGES.find(code)
     if language is None or language.wording is None:
-        known = [name for name in LANGUAGES if LANGUAGES[name].wording]
+        known = ", ".join(name for name in LANGUAGES if LANGUAGES[name].wording)
         raise ConfigError(
-            f"wording={code}: no wording of forms in this language; choose {', '.join(known)}, or "
+            f"wording={code}: no wording of forms in this language; choose {known}, or "
             "give its Language a wording (experiments/adding/language.md)"
         )
     return read_wording(language.wording)
@@ -119,28 +135,45 @@ def choose_questions(
         errors: `all`, `none`, names, or a table with name, description and, if wanted, title.
         wording: heron's own questions.
 
+    Returns:
+        The criteria and the kinds of errors.
+
     Raises:
         ConfigError: an unknown or repeated name, or no criterion.
         DataError: a table with unusable rows.
     """
     rated = _choose("criteria", criteria, wording.criteria, ("lowest", "highest"))
-    if list(errors) in (["all"], ["none"]):
-        ticked = wording.errors if list(errors) == ["all"] else ()
-    else:
-        ticked = _choose("errors", errors, wording.errors, ())
     if not rated:
         raise ConfigError("criteria=: name at least one")
-    both = {one.name for one in rated} & {one.name for one in ticked}
+
+    if list(errors) == ["all"]:
+        ticked = wording.errors
+    elif list(errors) == ["none"]:
+        ticked = ()
+    else:
+        ticked = _choose("errors", errors, wording.errors, ())
+
+    kinds = {question.name for question in ticked}
+    both = sorted(question.name for question in rated if question.name in kinds)
     if both:
-        raise ConfigError(f"criteria and errors share the name {', '.join(sorted(both))}")
+        raise ConfigError(f"criteria and errors share the name {', '.join(both)}")
     return rated, ticked
 
 
 def _choose(
     key: str, words: Sequence[str], known: Sequence[Question], ends: tuple[str, ...]
 ) -> tuple[Question, ...]:
+    """Find questions by name, or read them from a table that `words` names.
+
+    Args:
+        key: the option, for messages.
+        words: its value.
+        known: heron's questions.
+        ends: further columns that a table needs.
+    """
     if len(words) == 1 and table_format(Path(words[0])) in SUFFIXES:
         return _read_questions(Path(words[0]), ends)
+
     by_name = {question.name: question for question in known}
     for word in words:
         if word not in by_name:
@@ -152,23 +185,36 @@ def _choose(
 
 
 def _read_questions(path: Path, ends: tuple[str, ...]) -> tuple[Question, ...]:
+    """Read a table of questions.
+
+    Args:
+        path: the table.
+        ends: further columns that it needs, besides name and description.
+
+    Raises:
+        DataError: rows that cannot be used, all at once.
+    """
     table = read_table(path)
     table.require("name", "description", *ends)
-    problems = [
-        *table.missing_values("name"),
-        *table.missing_values("description"),
-        *table.duplicates("name"),
-    ]
+    problems = table.missing_values("name")
+    problems += table.missing_values("description")
+    problems += table.duplicates("name")
+
     questions = []
     for index, row in enumerate(table.rows):
-        cells = {n: "" if is_missing(cell) else str(cell).strip() for n, cell in row.items()}
+        cells = {}
+        for column, cell in row.items():
+            cells[column] = "" if is_missing(cell) else str(cell).strip()
+
         name = cells["name"]
         if name and (name in _RESERVED or not _NAME.fullmatch(name)):
             fix = f"a letter, then letters, digits and _; not {', '.join(_RESERVED)}"
-            problems.append(Problem(table.where(index), f"name={name}: unusable", fix))
+            problems.append(table.problem(index, f"name={name}: unusable", fix))
+
         title = cells.get("title") or name.replace("_", " ")
-        lowest, highest = cells.get("lowest", ""), cells.get("highest", "")
+        lowest = cells.get("lowest", "")
+        highest = cells.get("highest", "")
         questions.append(Question(name, title, cells["description"], lowest, highest))
-    if problems:
-        raise DataError(problems)
+
+    raise_all(problems)
     return tuple(questions)

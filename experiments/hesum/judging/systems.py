@@ -19,58 +19,73 @@ _NO_METRICS = frozenset(("group", "index", "line", "row", "seed", "document", "a
 def articles_of(system: SummarySystem) -> dict[str, str]:
     """Read the articles by guid, if the file has them."""
     frame = system.predictions
-    pairs = zip(frame["guid"], frame.texts(_article_column(system)), strict=True)
+    texts = frame.texts(_article_column(system))
+    pairs = zip(frame["guid"], texts, strict=True)
     return {guid: text for guid, text in pairs if text}
 
 
 def metrics_of(system: SummarySystem) -> Mapping[str, Mapping[str, float]]:
     """Read every column of numbers, by guid."""
-    columns = system.predictions.columns
+    frame = system.predictions
     used = ("guid", "gold", "prediction", _article_column(system))
-    others = {name: cells for name, cells in columns.items() if name not in used}
-    return numbers(system.path, system.predictions["guid"], others)
+    others = {name: cells for name, cells in frame.columns.items() if name not in used}
+    return numbers(system.path, frame["guid"], others)
 
 
 def _article_column(system: SummarySystem) -> str:
-    return next((name for name in _ARTICLES if name in system.predictions), "")
+    """Find the column of the articles; empty without one."""
+    for name in _ARTICLES:
+        if name in system.predictions:
+            return name
+    return ""
 
 
 def shared_speller(systems: Sequence[SummarySystem], language: str) -> Spell:
     """Make a function that unifies spellings as the systems' runs do."""
-    return speller(language, coarsest(one.unicode for one in systems if one.unicode))
+    normalizations = [system.unicode for system in systems if system.unicode]
+    return speller(language, coarsest(normalizations))
 
 
 def numbers(
     path: Path, guids: Sequence[str], columns: Mapping[str, Sequence[Any]]
 ) -> dict[str, dict[str, float]]:
-    """Read the scores among the columns, by guid and column: those with numbers or empty cells.
+    """Read the scores among the columns of a table.
 
-    Columns with row numbers or document names are not scores. Texts are parsed as numbers in CSV
-    only, where every cell is text.
+    A score has numbers or empty cells only. Columns with row numbers or document names are not
+    scores.
+
+    Args:
+        path: the table. Texts are parsed as numbers in CSV only, where every cell is text.
+        guids: of the rows.
+        columns: cells by column.
+
+    Returns:
+        Finite numbers by guid and column.
     """
-    found: dict[str, dict[str, float]] = {guid: {} for guid in guids}
-    texts = table_format(path) in (".csv", ".tsv")
-    for column, values in columns.items():
+    scores: dict[str, dict[str, float]] = {guid: {} for guid in guids}
+    is_csv = table_format(path) in (".csv", ".tsv")
+    for column, cells in columns.items():
         if column in _NO_METRICS:
             continue
-        if not texts and any(isinstance(value, str) for value in values):
+        if not is_csv and any(isinstance(cell, str) for cell in cells):
             continue
-        cells = [read_number(value) for value in values]
-        if None in cells or all(math.isnan(value) for value in cells if value is not None):
+
+        values = [read_number(cell) for cell in cells]
+        if None in values:
             continue
-        for guid, value in zip(guids, cells, strict=True):
+        for guid, value in zip(guids, values, strict=True):
             if value is not None and math.isfinite(value):
-                found[guid][column] = value
-    return found
+                scores[guid][column] = value
+    return scores
 
 
-def read_number(value: Any) -> float | None:
+def read_number(cell: Any) -> float | None:
     """Read one cell: NaN for an empty one, None for anything but a number."""
-    if is_missing(value):
+    if is_missing(cell):
         return math.nan
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
+    if isinstance(cell, bool) or not isinstance(cell, str | int | float):
         return None
     try:
-        return float(value)
+        return float(cell)
     except (ValueError, OverflowError):
         return None

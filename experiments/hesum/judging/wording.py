@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,14 +74,18 @@ def read_wording(path: Path) -> Wording:
     Raises:
         ConfigError: a key is missing or unknown.
     """
-    found = read_yaml(path)
+    content = read_yaml(path)
     try:
-        words = found["interface"]
-        interface = Interface(**{**words, "instructions": tuple(words["instructions"])})
-        criteria, errors = (
-            tuple(Question(name, **question) for name, question in found[part].items())
-            for part in ("criteria", "errors")
+        words = content["interface"]
+        instructions = tuple(words["instructions"])
+        return Wording(
+            interface=Interface(**{**words, "instructions": instructions}),
+            criteria=_questions(content["criteria"]),
+            errors=_questions(content["errors"]),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ConfigError(f"{path}: {error}; compare src/heron/languages/english.yaml") from None
-    return Wording(interface, criteria, errors)
+
+
+def _questions(content: Mapping[str, Mapping[str, str]]) -> tuple[Question, ...]:
+    return tuple(Question(name, **question) for name, question in content.items())

@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError, Problem, raise_all
 from heron.base.files import fingerprint
 from heron.base.tables import is_missing, read_chunks
+from heron.config.constraints import Seed
 from heron.data.config import SPLITS
 
 _AT_ONCE = 1000  # articles
 _EMPTY_LINE = re.compile(r"\n\s*\n")
+
+# File and line, title and paragraphs of each article, or what is wrong with it.
+Articles = Iterator[tuple[str, str, list[str]] | Problem]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +36,19 @@ class Paragraph:
     split: str
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """Rules for drawing articles and paragraphs; the defaults are the paper's."""
+@dataclass
+class SampleOptions:
+    """Options of `heron build parashoot sample`; the numbers are the paper's."""
 
-    size: int | None = None  # number of articles; None: all suitable ones
+    source: Path = field(metadata={"option": "from"})  # a table of articles, or a folder of texts
+    out: Path  # a folder without `tasks.json`
+    size: int | None = None  # number of articles to draw; default: all suitable ones
     min_paragraphs: int = 2  # minimum number of suitable paragraphs per article
     min_characters: int = 500  # minimum of a suitable paragraph
     paragraphs: int = 2  # drawn from each article
-    weights: tuple[int, ...] = (295, 33, 165)  # articles in train, validation and test
-    seed: int = 0
+    weights: list[int] = field(default_factory=lambda: [295, 33, 165])  # ratio of the splits
+    language: str = "he"  # of the texts and of annotators' instructions
+    seed: Seed = 0  # of all draws
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,129 +60,156 @@ class Sampled:
     suitable: int
 
 
-def draw_paragraphs(source: Path, rules: Rules) -> Sampled:
+def draw_paragraphs(options: SampleOptions) -> Sampled:
     """Draw articles, paragraphs of each, and a split for each article.
 
     Args:
         source: a table with `title` and `paragraphs` or `text`, or a folder of .txt files.
-        rules: suitability, and numbers to draw.
+        options: suitability, and numbers to draw.
 
     Raises:
-        ConfigError: impossible rules.
+        ConfigError: impossible options.
         DataError: unusable rows (all at once), or too few suitable articles.
     """
-    _check(rules)
-    kept: list[tuple[str, str, list[str]]] = []  # hash, title, suitable paragraphs
-    read = suitable = 0
-    for title, paragraphs in read_articles(source):
-        read += 1
-        long = [text for text in paragraphs if len(text) >= rules.min_characters]
-        if len(long) < rules.min_paragraphs:
+    _check(options)
+    size = options.size
+    suitable: list[tuple[str, str, list[str]]] = []  # hash, title, suitable paragraphs
+    read_count = suitable_count = 0
+    for title, paragraphs in read_articles(options.source):
+        read_count += 1
+        long = [text for text in paragraphs if len(text) >= options.min_characters]
+        if len(long) < options.min_paragraphs:
             continue
-        suitable += 1
-        kept.append((_order(rules.seed, title), title, long))
-        if rules.size and len(kept) >= 2 * rules.size + _AT_ONCE:
-            kept = sorted(kept)[: rules.size]
-    if suitable < (rules.size or 1):
-        what = f"{suitable} of {read} articles have {rules.min_paragraphs} paragraphs of "
-        what += f"{rules.min_characters} characters or more, {rules.size or 1} are wanted"
-        raise DataError(str(source), what, "size=, min_characters= or min_paragraphs=")
-    chosen = sorted(kept)[: rules.size]
-    splits = _splits(len(chosen), rules.weights)
-    found = [
-        paragraph
-        for (_, title, long), split in zip(chosen, splits, strict=True)
-        for paragraph in _draw(title, long, split, rules)
-    ]
-    return Sampled(found, read, suitable)
 
+        suitable_count += 1
+        suitable.append((fingerprint(options.seed, title), title, long))
+        # Only the articles with the smallest hashes are drawn: of a dump, no more are kept.
+        if size and len(suitable) >= 2 * size + _AT_ONCE:
+            suitable = sorted(suitable)[:size]
 
-def _check(rules: Rules) -> None:
-    if len(rules.weights) != len(SPLITS) or min(rules.weights) < 0 or not sum(rules.weights):
-        raise ConfigError(
-            f"weights={','.join(map(str, rules.weights))}: a number for each of train, validation "
-            "and test, such as 295,33,165"
+    wanted = size or 1
+    if suitable_count < wanted:
+        problem = (
+            f"{suitable_count} of {read_count} articles have {options.min_paragraphs} paragraphs "
+            f"of {options.min_characters} characters or more, {wanted} are wanted"
         )
-    if not 1 <= rules.paragraphs <= rules.min_paragraphs:
+        raise DataError(str(options.source), problem, "size=, min_characters= or min_paragraphs=")
+
+    articles = sorted(suitable)[:size]
+    splits = _splits(len(articles), options.weights)
+    drawn: list[Paragraph] = []
+    for (_, title, long), split in zip(articles, splits, strict=True):
+        drawn += _draw(title, long, split, options)
+    return Sampled(drawn, read_count, suitable_count)
+
+
+def _check(options: SampleOptions) -> None:
+    """Refuse impossible numbers; raises ConfigError."""
+    weights, size = options.weights, options.size
+    paragraphs, most = options.paragraphs, options.min_paragraphs
+    if len(weights) != len(SPLITS) or min(weights) < 0 or not sum(weights):
+        shown = ",".join(map(str, weights))
         raise ConfigError(
-            f"paragraphs={rules.paragraphs}: from 1 to min_paragraphs={rules.min_paragraphs}"
+            f"weights={shown}: a number for each of train, validation and test, such as 295,33,165"
         )
-    if rules.size is not None and rules.size < 1:
-        raise ConfigError(f"size={rules.size}: expected 1 article or more")
+    if not 1 <= paragraphs <= most:
+        raise ConfigError(f"paragraphs={paragraphs}: from 1 to min_paragraphs={most}")
+    if size is not None and size < 1:
+        raise ConfigError(f"size={size}: expected 1 article or more")
 
 
-def _draw(title: str, long: Sequence[str], split: str, rules: Rules) -> Iterator[Paragraph]:
-    """Draw paragraphs of an article, in its order."""
-    numbers = sorted(range(len(long)), key=lambda n: _order(rules.seed, title, n))
-    for number in sorted(numbers[: rules.paragraphs]):
-        own = f"{fingerprint(title)[:8]}-{fingerprint(long[number])[:6]}"
-        yield Paragraph(own, title, long[number], split)
+def _draw(title: str, long: Sequence[str], split: str, options: SampleOptions) -> list[Paragraph]:
+    """Draw paragraphs of an article, in its order.
 
-
-def _order(*parts: Any) -> str:
-    return fingerprint(*parts)
+    Args:
+        title: of the article.
+        long: its suitable paragraphs.
+        split: of the article.
+        options: with the number of paragraphs and the seed.
+    """
+    numbers = sorted(range(len(long)), key=lambda number: fingerprint(options.seed, title, number))
+    article = fingerprint(title)[:8]
+    paragraphs = []
+    for number in sorted(numbers[: options.paragraphs]):
+        text = long[number]
+        paragraph = fingerprint(text)[:6]
+        paragraphs.append(Paragraph(f"{article}-{paragraph}", title, text, split))
+    return paragraphs
 
 
 def _splits(count: int, weights: Sequence[int]) -> list[str]:
     """Assign splits to `count` articles, in proportion to the weights up to rounding."""
-    ends = [round(count * sum(weights[: n + 1]) / sum(weights)) for n in range(len(weights))]
-    starts = [0, *ends[:-1]]
-    parts = zip(SPLITS, starts, ends, strict=True)
-    return [name for name, start, end in parts for _ in range(start, end)]
+    splits: list[str] = []
+    for index, split in enumerate(SPLITS):
+        until = sum(weights[: index + 1])
+        end = round(count * until / sum(weights))
+        splits += [split] * (end - len(splits))
+    return splits
 
 
 def read_articles(source: Path) -> Iterator[tuple[str, list[str]]]:
     """Read titles and paragraphs, with white space normalised to single blanks.
 
+    Args:
+        source: a table with `title` and `paragraphs` or `text`, or a folder of .txt files.
+
     Raises:
         DataError: missing files, unusable rows, or a repeated title.
     """
-    titles: dict[str, str] = {}
+    titles: dict[str, str] = {}  # where each was read
     problems: list[Problem] = []
-    for where, title, paragraphs in _folder(source) if source.is_dir() else _table(source):
-        if isinstance(paragraphs, Problem):
-            problems.append(paragraphs)
+    for article in _folder(source) if source.is_dir() else _table(source):
+        if isinstance(article, Problem):
+            problems.append(article)
             continue
-        if (first := titles.setdefault(title, where)) != where:
+
+        where, title, paragraphs = article
+        first = titles.setdefault(title, where)
+        if first != where:
             fix = "each article once; its paragraphs may be in a list"
             problems.append(Problem(where, f"'{title}' is already in {first}", fix))
             continue
         cleaned = [" ".join(text.split()) for text in paragraphs]
-        yield title, [text for text in cleaned if text]
-    if problems:
-        raise DataError(problems)
+        yield title, list(filter(None, cleaned))
+
+    raise_all(problems)
     if not titles:
         raise DataError(str(source), "no article", "a table, or a folder of .txt files")
 
 
-_Read = Iterator[tuple[str, str, "list[str] | Problem"]]  # place, title, paragraphs
-
-
-def _folder(folder: Path) -> _Read:
+def _folder(folder: Path) -> Articles:
+    """Read .txt files, whose paragraphs are divided by empty lines."""
     for path in sorted(folder.glob("*.txt")):
         try:
-            yield str(path), path.stem, _EMPTY_LINE.split(path.read_text(encoding="utf-8-sig"))
+            text = path.read_text(encoding="utf-8-sig")
         except UnicodeDecodeError as error:
-            what = f"is not UTF-8 at byte {error.start}"
-            yield str(path), path.stem, Problem(str(path), what, "save it as UTF-8")
+            problem = f"is not UTF-8 at byte {error.start}"
+            yield Problem(str(path), problem, "save it as UTF-8")
+            continue
+        yield str(path), path.stem, _EMPTY_LINE.split(text)
 
 
-def _table(path: Path) -> _Read:
+def _table(path: Path) -> Articles:
+    """Read the rows of a table, some at a time.
+
+    A text is divided into paragraphs at empty lines; a list holds them already.
+    """
     for table in read_chunks(path, _AT_ONCE):
-        for problem in table.problems:
-            yield problem.where, "", problem
+        yield from table.problems
         if not table.rows:
             continue
-        column = table.find(("paragraphs", "text"))
-        table.require("title", column or "paragraphs")
+
+        column = table.find(("paragraphs", "text")) or "paragraphs"
+        table.require("title", column)
         for index, row in enumerate(table.rows):
-            where, title, value = table.where(index), row["title"], row[str(column)]
+            where = table.where(index)
+            title, value = row["title"], row[column]
             if not isinstance(title, str) or is_missing(title):
-                yield where, "", Problem(where, "no title", "each article needs one")
+                yield Problem(where, "no title", "each article needs one")
             elif isinstance(value, str):
                 yield where, title.strip(), _EMPTY_LINE.split(value)
             elif isinstance(value, list) and all(isinstance(text, str) for text in value):
                 yield where, title.strip(), value
             else:
                 fix = 'paragraphs is a list ["...", "..."], text a text'
-                yield where, "", Problem(where, f"'{column}' is {value!r:.40}", fix)
+                yield Problem(where, f"'{column}' is {value!r:.40}", fix)

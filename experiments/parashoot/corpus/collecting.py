@@ -8,7 +8,8 @@ file: answers of 1 to 52 words, questions of 2 to 25.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,28 +24,35 @@ from heron.languages import get_language
 from heron.languages.words import folded_words, words
 
 from ..question_words import asks_yes_or_no
-from .label_studio import Asked, Export
+from .articles import Paragraph
+from .label_studio import AnnotatedQuestion, Export
 
 FILES = {"train": "train.json", "validation": "dev.json", "test": "test.json"}
 # Reasons why a question is unusable; it is always left out.
 NO_QUESTION, NO_ANSWER, MISPLACED = UNUSABLE = ("no_question", "no_answer", "misplaced")
 REPEATED = "repeated"  # a check over all questions on a paragraph
+PROBLEM_COLUMNS = ("where", "task", "annotator", "question", "answer", "check", "problem", "then")
+
+
+@dataclass
+class CollectOptions:
+    """Options of `heron build parashoot collect`."""
+
+    exports: list[Path]  # Label Studio's JSON exports
+    out: Path  # folder of the data set
+    name: str = "questions"  # of the data set
+    language: str = "he"  # of the texts
+    # checks that exclude a question
+    reject: list[str] = field(default_factory=lambda: ["yes_no", "answer_length", "repeated"])
+    answer_words: list[int] = field(default_factory=lambda: [1, 52])  # fewest and most
+    question_words: list[int] = field(default_factory=lambda: [2, 25])  # fewest and most
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits of the checks."""
-
-    language: str = "he"
-    answer_words: tuple[int, int] = (1, 52)
-    question_words: tuple[int, int] = (2, 25)
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
+class Finding:
     """A problem that a check found in a question."""
 
-    asked: Asked
+    question: AnnotatedQuestion
     check: str
     detail: str
     rejects: bool  # whether it excludes the question
@@ -54,56 +62,73 @@ class Found:
 class Checked:
     """The kept questions, all problems found, and the reasons for excluding questions."""
 
-    kept: list[Asked] = field(default_factory=list)
-    found: list[Found] = field(default_factory=list)
+    kept: list[AnnotatedQuestion] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)  # the first reason of each excluded question
 
 
-def _unusable(asked: Asked, ids: Container[str]) -> Iterator[tuple[str, str]]:
-    """Yield the reason why a question is unusable, with a message; at most one."""
-    start, end = asked.span or (0, 0)
-    if not words(asked.question):
-        yield NO_QUESTION, "no question was written for this answer"
-    elif not asked.answer:
-        yield NO_ANSWER, "no span was marked for this question, or a blank one"
-    elif asked.marked is not None and asked.marked.strip() != asked.answer:
-        yield MISPLACED, f"from {start} to {end} the paragraph has '{asked.answer:.40}'"
-    elif asked.id in ids:
-        yield REPEATED, "another export has the same region"
+def _unusable(question: AnnotatedQuestion, ids: Container[str]) -> Finding | None:
+    """Find the reason why a question is unusable; None if it is usable.
+
+    Args:
+        question: a region of an export.
+        ids: of the questions before it.
+    """
+    answer, marked = question.answer, question.marked
+    if not words(question.question):
+        return Finding(question, NO_QUESTION, "no question was written for this answer", True)
+    if not answer:
+        detail = "no span was marked for this question, or a blank one"
+        return Finding(question, NO_ANSWER, detail, True)
+    if marked is not None and marked.strip() != answer:
+        start, end = question.span or (0, 0)
+        detail = f"from {start} to {end} the paragraph has '{answer:.40}'"
+        return Finding(question, MISPLACED, detail, True)
+    if question.id in ids:
+        return Finding(question, REPEATED, "another export has the same region", True)
+    return None
 
 
-def _yes_no(asked: Asked, limits: Limits) -> str:
-    found = asks_yes_or_no(asked.question, get_language(limits.language))
-    return "asks for yes or no" if found else ""
+def _yes_no(question: AnnotatedQuestion, options: CollectOptions) -> str:
+    language = get_language(options.language)
+    return "asks for yes or no" if asks_yes_or_no(question.question, language) else ""
 
 
-def _answer_length(asked: Asked, limits: Limits) -> str:
-    return _outside("answer", asked.answer, limits.answer_words)
+def _answer_length(question: AnnotatedQuestion, options: CollectOptions) -> str:
+    return _outside("answer", question.answer, options.answer_words)
 
 
-def _question_length(asked: Asked, limits: Limits) -> str:
-    return _outside("question", asked.question, limits.question_words)
+def _question_length(question: AnnotatedQuestion, options: CollectOptions) -> str:
+    return _outside("question", question.question, options.question_words)
 
 
-def _outside(what: str, text: str, limits: tuple[int, int]) -> str:
-    count, (fewest, most) = len(text.split()), limits
-    wrong = f"the {what} has {count} words, allowed are {fewest} to {most}"
-    return "" if fewest <= count <= most else wrong
+def _outside(name: str, text: str, limits: Sequence[int]) -> str:
+    """Describe a text with fewer or more words than allowed; empty for others."""
+    count = len(text.split())
+    fewest, most = limits
+    if fewest <= count <= most:
+        return ""
+    return f"the {name} has {count} words, allowed are {fewest} to {most}"
 
 
-def _question_mark(asked: Asked, limits: Limits) -> str:
-    return "" if asked.question.endswith(("?", "؟")) else "does not end with a question mark"
+def _question_mark(question: AnnotatedQuestion, options: CollectOptions) -> str:
+    if question.question.endswith(("?", "؟")):
+        return ""
+    return "does not end with a question mark"
 
 
-def _answer_in_question(asked: Asked, limits: Limits) -> str:
-    answer, question = folded_words(asked.answer), folded_words(asked.question)
-    places = range(len(question) - len(answer) + 1)
-    stands = answer and any(question[n : n + len(answer)] == answer for n in places)
-    return f"the question names the answer, '{asked.answer:.40}'" if stands else ""
+def _answer_in_question(question: AnnotatedQuestion, options: CollectOptions) -> str:
+    answer = folded_words(question.answer)
+    words_of_question = folded_words(question.question)
+    size = len(answer)
+    for start in range(len(words_of_question) - size + 1):
+        if answer and words_of_question[start : start + size] == answer:
+            return f"the question names the answer, '{question.answer:.40}'"
+    return ""
 
 
 # Checks of a usable question; they return a message, or an empty text.
-CHECKS: Mapping[str, Callable[[Asked, Limits], str]] = {
+CHECKS: Mapping[str, Callable[[AnnotatedQuestion, CollectOptions], str]] = {
     "yes_no": _yes_no,
     "answer_length": _answer_length,
     "question_mark": _question_mark,
@@ -113,82 +138,108 @@ CHECKS: Mapping[str, Callable[[Asked, Limits], str]] = {
 NAMES = (*CHECKS, REPEATED)
 
 
-def check_questions(asked: Sequence[Asked], reject: Sequence[str], limits: Limits) -> Checked:
+def check_questions(questions: Sequence[AnnotatedQuestion], options: CollectOptions) -> Checked:
     """Check every question.
 
     Args:
-        asked: in the order of the exports; of repeated questions the first is kept.
-        reject: checks that exclude a question; findings of the others are only listed.
-        limits: the limits of the checks.
+        questions: in the order of the exports; of repeated questions the first is kept.
+        options: the limits of the checks, and the checks that exclude a question; findings of
+            the others are only listed.
 
     Raises:
         ConfigError: an unknown check.
     """
-    for name in reject:
+    for name in options.reject:
         if name not in NAMES:
             raise ConfigError(f"reject={name}: no such check.{nearest(name, NAMES, listed=True)}")
+
     checked = Checked()
-    seen: dict[tuple[str, ...], Asked] = {}
+    seen: dict[tuple[str, ...], AnnotatedQuestion] = {}  # the first with these words
     ids: set[str] = set()  # a region in two exports is one question
-    for one in asked:
-        found = [Found(one, *problem, rejects=True) for problem in _unusable(one, ids)]
-        if not found:
-            wrong = {name: check(one, limits) for name, check in CHECKS.items()}
-            first = seen.setdefault((one.paragraph.text, *folded_words(one.question)), one)
-            wrong[REPEATED] = "" if first is one else f"asked in {first.where} already"
-            found = [Found(one, name, said, name in reject) for name, said in wrong.items() if said]
-        ids.add(one.id)
-        checked.found.extend(found)
-        reasons = [each.check for each in found if each.rejects]
+    for question in questions:
+        unusable = _unusable(question, ids)
+        ids.add(question.id)
+        if unusable:
+            checked.findings.append(unusable)
+            checked.reasons.append(unusable.check)
+            continue
+
+        details = {name: check(question, options) for name, check in CHECKS.items()}
+        key = (question.paragraph.text, *folded_words(question.question))
+        first = seen.setdefault(key, question)
+        details[REPEATED] = "" if first is question else f"asked in {first.where} already"
+
+        findings = []
+        for name, detail in details.items():
+            if detail:
+                findings.append(Finding(question, name, detail, name in options.reject))
+        checked.findings.extend(findings)
+
+        reasons = [finding.check for finding in findings if finding.rejects]
         if reasons:
             checked.reasons.append(reasons[0])
         else:
-            checked.kept.append(one)
+            checked.kept.append(question)
     return checked
 
 
-def write_data_set(out: Path, name: str, checked: Checked, language: str) -> list[Path]:
-    """Write the files of the splits that have questions, the problems and the data set's YAML."""
-    paths, files = [], {}
+def write_data_set(options: CollectOptions, checked: Checked) -> list[Path]:
+    """Write the checked questions as a data set.
+
+    Args:
+        options: with its folder, name and language.
+        checked: the kept questions, and the problems of all.
+
+    Returns:
+        The file of each split that has questions, `problems.csv`, and the data set's YAML.
+    """
+    out, name = options.out, options.name
+    files = {}
     for split in SPLITS:
-        rows = [_squad(one) for one in checked.kept if one.paragraph.split == split]
-        if rows:
+        kept = [question for question in checked.kept if question.paragraph.split == split]
+        if kept:
+            rows = [_squad(question) for question in kept]
             path = out / FILES[split]
             write_json(path, {"version": "v1.1", "data": rows})
-            files[split] = path, len(rows)
-            paths.append(path)
-    write_table(out / "problems.csv", _problem_columns(checked.found))
-    config = write_config(out, name, files, _settings(name, language))
-    return [*paths, out / "problems.csv", config]
+            files[split] = (path, len(rows))
+
+    problems = out / "problems.csv"
+    rows_of_problems = [_problem_row(finding) for finding in checked.findings]
+    columns = {}
+    for index, column in enumerate(PROBLEM_COLUMNS):
+        columns[column] = [row[index] for row in rows_of_problems]
+    write_table(problems, columns)
+
+    config = write_config(out, name, files, _settings(name, options.language))
+    return [*(path for path, _ in files.values()), problems, config]
 
 
-def _squad(one: Asked) -> dict[str, Any]:
-    assert one.span is not None
+def _squad(question: AnnotatedQuestion) -> dict[str, Any]:
+    """Lay out a question as a row of the data set."""
+    assert question.span is not None
+    start, _ = question.span
     return {
-        "id": one.id,
-        "title": one.paragraph.title,
-        "context": one.paragraph.text,
-        "question": one.question,
-        "answers": {"text": [one.answer], "answer_start": [one.span[0]]},
+        "id": question.id,
+        "title": question.paragraph.title,
+        "context": question.paragraph.text,
+        "question": question.question,
+        "answers": {"text": [question.answer], "answer_start": [start]},
     }
 
 
-def _problem_columns(found: Sequence[Found]) -> dict[str, list[str]]:
-    rows = [
-        (
-            one.asked.where,
-            one.asked.task,
-            one.asked.annotator,
-            one.asked.question,
-            one.asked.answer,
-            one.check,
-            one.detail,
-            "rejected" if one.rejects else "listed",
-        )
-        for one in found
-    ]
-    names = ("where", "task", "annotator", "question", "answer", "check", "problem", "then")
-    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+def _problem_row(finding: Finding) -> tuple[str, ...]:
+    """Lay out `PROBLEM_COLUMNS`."""
+    question = finding.question
+    return (
+        question.where,
+        question.task,
+        question.annotator,
+        question.question,
+        question.answer,
+        finding.check,
+        finding.detail,
+        "rejected" if finding.rejects else "listed",
+    )
 
 
 def _settings(name: str, language: str) -> dict[str, Any]:
@@ -205,27 +256,46 @@ def _settings(name: str, language: str) -> dict[str, Any]:
 
 
 def size_table(export: Export, checked: Checked) -> Table:
-    """Lay out ParaShoot's Table 1 of the kept questions."""
-    rows: list[tuple[str | int, ...]] = []
-    for split in (*SPLITS, "total"):
-        own = [one for one in checked.kept if split in (one.paragraph.split, "total")]
-        articles = {one.paragraph.title for one in own}
-        rows.append((split, len(articles), len({one.paragraph.id for one in own}), len(own)))
+    """Lay out ParaShoot's Table 1 of the kept questions.
+
+    Args:
+        export: with the numbers of tasks.
+        checked: with the kept questions.
+    """
+    paragraphs = [question.paragraph for question in checked.kept]
+    rows = []
+    for split in SPLITS:
+        of_split = [paragraph for paragraph in paragraphs if paragraph.split == split]
+        rows.append(_size_row(split, of_split))
+    rows.append(_size_row("total", paragraphs))
+
     note = f"{export.tasks} tasks, {export.open} of them without a question."
     columns = ("split", "articles", "paragraphs", "questions")
     return Table("Articles, paragraphs and questions", columns, tuple(rows), note)
 
 
+def _size_row(name: str, paragraphs: Sequence[Paragraph]) -> tuple[str, int, int, int]:
+    """Count distinct articles and paragraphs, and questions, each given by its paragraph."""
+    titles = {paragraph.title for paragraph in paragraphs}
+    ids = {paragraph.id for paragraph in paragraphs}
+    return name, len(titles), len(ids), len(paragraphs)
+
+
 def check_table(export: Export, checked: Checked) -> Table:
-    """Count what the checks found: rejected questions by their first reason."""
-    reasons = checked.reasons
-    listed = [one.check for one in checked.found if not one.rejects]
-    rows = [
-        (name, reasons.count(name), listed.count(name))
-        for name in (*UNUSABLE, *NAMES)
-        if name in reasons or name in listed
-    ]
-    rows.append(("all", len(reasons), len(listed)))
-    total = len(export.asked)
-    note = f"{total} questions - {len(reasons)} rejected = {len(checked.kept)}."
+    """Count what the checks found.
+
+    Args:
+        export: all questions.
+        checked: the findings; a rejected question counts for its first reason only.
+    """
+    rejected = Counter(checked.reasons)
+    listed = Counter(finding.check for finding in checked.findings if not finding.rejects)
+    rows = []
+    for name in (*UNUSABLE, *NAMES):
+        if rejected[name] or listed[name]:
+            rows.append((name, rejected[name], listed[name]))
+    rows.append(("all", rejected.total(), listed.total()))
+
+    total = len(export.questions)
+    note = f"{total} questions - {rejected.total()} rejected = {len(checked.kept)}."
     return Table("Problems", ("check", "rejected", "listed only"), tuple(rows), note)

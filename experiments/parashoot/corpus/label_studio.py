@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from heron.base.errors import DataError, Problem
+from heron.base.errors import Problem, raise_all
 from heron.base.files import fingerprint, read_yaml
 from heron.base.tables import read_table
 from heron.base.terminal import say
@@ -27,7 +27,7 @@ _FIX = "export the project as JSON (not JSON-MIN, CSV or another format)"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AnnotatedQuestion:
     """One region of an export: a question with its marked span, either of which may be missing."""
 
     where: str  # file, line and task, for messages
@@ -43,53 +43,68 @@ class Asked:
     @property
     def answer(self) -> str:
         """The text at the span."""
-        return self.paragraph.text[slice(*self.span)] if self.span else ""
+        if self.span is None:
+            return ""
+        start, end = self.span
+        return self.paragraph.text[start:end]
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """Annotators' questions, and the number of open tasks."""
+    """Annotators' questions, and the numbers of all tasks and of tasks without a question."""
 
-    asked: list[Asked]
+    questions: list[AnnotatedQuestion]
     tasks: int
     open: int
 
 
 def make_tasks(paragraphs: Sequence[Paragraph], seed: int) -> list[dict[str, Any]]:
-    """Write paragraphs as tasks, in a random order (ParaShoot, section 2.2)."""
-    ordered = sorted(paragraphs, key=lambda one: fingerprint(seed, "order", one.id))
-    return [
-        {
-            "data": {
-                "paragraph": one.id,
-                "title": one.title,
-                CONTEXT: one.text,
-                "split": one.split,
-            }
+    """Write paragraphs as tasks, in a random order.
+
+    Args:
+        paragraphs: of all splits.
+        seed: of the order.
+
+    Returns:
+        Tasks as Label Studio imports them.
+
+    Source: ParaShoot, section 2.2.
+    """
+    tasks = []
+    ordered = sorted(paragraphs, key=lambda paragraph: fingerprint(seed, "order", paragraph.id))
+    for paragraph in ordered:
+        data = {
+            "paragraph": paragraph.id,
+            "title": paragraph.title,
+            CONTEXT: paragraph.text,
+            "split": paragraph.split,
         }
-        for one in ordered
-    ]
+        tasks.append({"data": data})
+    return tasks
 
 
 def wording(language: str) -> Mapping[str, Any]:
     """Find annotators' instructions: in wording.yaml, in the language's YAML, or in English."""
-    known = read_yaml(Path(__file__).with_name("wording.yaml"))
+    shipped = read_yaml(Path(__file__).with_name("wording.yaml"))
+    words = shipped.get(language)
     path = get_language(language).wording
-    found = known.get(language) or (read_yaml(path) if path else {}).get("annotators")
-    if not found:
+    if not words and path:
+        words = read_yaml(path).get("annotators")
+    if not words:
         say(
             f"language={language}: annotators read English; translate labelling.xml and "
             "instructions.txt, or write `annotators:` into the language's YAML, as "
             "experiments/parashoot/corpus/wording.yaml has it"
         )
-    return dict(found or known["en"])
+        words = shipped["en"]
+    return dict(words)
 
 
 def labelling_config(language: str) -> str:
     """Write the project's labelling configuration.
 
     Source: ParaShoot, section 2.2 and Figure 1: title, paragraph, a slot for the question; the
-    the answer is marked with the mouse.
+    answer is marked with the mouse.
     """
     words = wording(language)
     direction = get_language(language).direction
@@ -124,31 +139,36 @@ def read_exports(paths: Sequence[Path]) -> Export:
         DataError: files or tasks of another format, or an article in two splits; names all.
     """
     problems: list[Problem] = []
-    asked: list[Asked] = []
-    tasks = left = 0
+    questions: list[AnnotatedQuestion] = []
+    tasks = open_tasks = 0
     splits: dict[str, tuple[str, str]] = {}  # by title: its split, and the place of its first task
     for path in paths:
         table = read_table(path, bad_rows="report")
         problems += table.problems
         for index, row in enumerate(table.rows):
-            where = f"{table.where(index)} (task {row.get('id', index + 1)})"
+            number = row.get("id", index + 1)
+            where = f"{table.where(index)} (task {number})"
             try:
                 paragraph = _paragraph(row)
-                found = _annotations(row, where, paragraph)
+                of_task = _annotations(row, where, paragraph)
             except ValueError as error:
                 problems.append(Problem(where, str(error), _FIX))
                 continue
+
             tasks += 1
-            left += not found
-            asked += found
-            split, first = splits.setdefault(paragraph.title, (paragraph.split, where))
-            if split != paragraph.split:
-                what = f"'{paragraph.title}' is in {paragraph.split} here, in {split} in {first}"
+            if not of_task:
+                open_tasks += 1
+            questions += of_task
+
+            title, split = paragraph.title, paragraph.split
+            first_split, first_where = splits.setdefault(title, (split, where))
+            if split != first_split:
+                problem = f"'{title}' is in {split} here, in {first_split} in {first_where}"
                 fix = "one article in one split: do not mix tasks of two samples"
-                problems.append(Problem(where, what, fix))
-    if problems:
-        raise DataError(problems)
-    return Export(asked, tasks, left)
+                problems.append(Problem(where, problem, fix))
+
+    raise_all(problems)
+    return Export(questions, tasks, open_tasks)
 
 
 def _paragraph(row: Mapping[str, Any]) -> Paragraph:
@@ -164,43 +184,75 @@ def _paragraph(row: Mapping[str, Any]) -> Paragraph:
     return paragraph
 
 
-def _annotations(row: Mapping[str, Any], where: str, paragraph: Paragraph) -> list[Asked]:
+def _annotations(
+    row: Mapping[str, Any], where: str, paragraph: Paragraph
+) -> list[AnnotatedQuestion]:
+    """Read the questions of a task; raises ValueError for another format."""
     annotations = row.get("annotations")
     if not isinstance(annotations, list):
         raise ValueError("no list 'annotations'")
-    found = []
+
+    task = str(row.get("id", ""))
+    questions = []
     for annotation in annotations:
         if not isinstance(annotation, dict) or not isinstance(annotation.get("result"), list):
             raise ValueError("an annotation without a list 'result'")
         if annotation.get("was_cancelled"):
             continue
-        by = annotation.get("completed_by")
-        annotator = str(by.get("email") or by.get("id") if isinstance(by, dict) else by or "")
-        regions: dict[str, dict[str, Any]] = {}
-        for result in annotation["result"]:
-            if isinstance(result, dict) and result.get("from_name") in (ANSWER, QUESTION):
-                value = result.get("value")
-                if not isinstance(value, dict):
-                    raise ValueError(f"a result of {result['from_name']} without a 'value'")
-                region = regions.setdefault(str(result.get("id")), {})
-                region[result["from_name"]] = value
-        for name, region in regions.items():
-            own = fingerprint(paragraph.id, annotator, name)[:16]
-            task = str(row.get("id", ""))
-            found.append(_asked(region, (where, task, annotator, own), paragraph))
-    return found
+
+        annotator = _annotator(annotation.get("completed_by"))
+        for region_id, region in _regions(annotation["result"]).items():
+            question_id = fingerprint(paragraph.id, annotator, region_id)[:16]
+            names = (where, task, annotator, question_id)
+            questions.append(_question(region, names, paragraph))
+    return questions
 
 
-def _asked(
+def _annotator(user: Any) -> str:
+    """Name an annotator, by mail address or number."""
+    if isinstance(user, dict):
+        return str(user.get("email") or user.get("id"))
+    return str(user or "")
+
+
+def _regions(results: Sequence[Any]) -> dict[str, dict[str, Any]]:
+    """Join the results of each region: the values of its answer and question, by its id."""
+    regions: dict[str, dict[str, Any]] = {}
+    for result in results:
+        name = result.get("from_name") if isinstance(result, dict) else None
+        if name not in (ANSWER, QUESTION):
+            continue
+        value = result.get("value")
+        if not isinstance(value, dict):
+            raise ValueError(f"a result of {name} without a 'value'")
+        region = regions.setdefault(str(result.get("id")), {})
+        region[name] = value
+    return regions
+
+
+def _question(
     region: Mapping[str, Any], names: tuple[str, str, str, str], paragraph: Paragraph
-) -> Asked:
-    written = region.get(QUESTION, {}).get("text") or ""
-    question = " ".join(map(str, written)) if isinstance(written, list) else str(written)
-    value = region.get(ANSWER)
-    span = None if value is None else _span(paragraph.text, value)
-    text = None if value is None else value.get("text")
-    marked = text if isinstance(text, str) else None
-    return Asked(*names, paragraph, " ".join(question.split()), span, marked)
+) -> AnnotatedQuestion:
+    """Read a region.
+
+    Args:
+        region: the values of its answer and its question, either of which may be missing.
+        names: file and line, task, annotator, and id of the question.
+        paragraph: that the answer is marked in.
+    """
+    text = region.get(QUESTION, {}).get("text") or ""
+    if isinstance(text, list):
+        text = " ".join(map(str, text))
+    question = " ".join(str(text).split())
+
+    answer = region.get(ANSWER)
+    if answer is None:
+        return AnnotatedQuestion(*names, paragraph, question, span=None, marked=None)
+    span = _span(paragraph.text, answer)
+    marked = answer.get("text")
+    if not isinstance(marked, str):
+        marked = None
+    return AnnotatedQuestion(*names, paragraph, question, span, marked)
 
 
 def _span(context: str, value: Mapping[str, Any]) -> tuple[int, int]:
@@ -208,6 +260,16 @@ def _span(context: str, value: Mapping[str, Any]) -> tuple[int, int]:
 
     Some versions of Label Studio count UTF-16 units, in which an emoji is two: if the stored text
     is only found at such offsets, they are used.
+
+    Args:
+        context: the paragraph.
+        value: `start`, `end` and `text` of a result.
+
+    Returns:
+        Start and (exclusive) end, in characters.
+
+    Raises:
+        ValueError: the offsets are no whole numbers.
     """
     try:
         start, end = int(value["start"]), int(value["end"])
@@ -215,15 +277,22 @@ def _span(context: str, value: Mapping[str, Any]) -> tuple[int, int]:
         raise ValueError(
             f"a span without whole numbers 'start' and 'end': {value!r:.60}"
         ) from error
+
     text = value.get("text")
     if isinstance(text, str) and context[start:end] != text:
-        units = context.encode("utf-16-le")
-        places = [len(units[: 2 * n].decode("utf-16-le", "ignore")) for n in (start, end)]
-        if context[slice(*places)] == text:
-            start, end = places
+        low, high = _from_utf16(context, start), _from_utf16(context, end)
+        if context[low:high] == text:
+            start, end = low, high
+
     start, end = max(start, 0), min(end, len(context))
     while start < end and context[start].isspace():
         start += 1
     while start < end and context[end - 1].isspace():
         end -= 1
     return start, max(start, end)
+
+
+def _from_utf16(text: str, offset: int) -> int:
+    """Count the characters before an offset in UTF-16 units."""
+    units = text.encode("utf-16-le")[: 2 * offset]
+    return len(units.decode("utf-16-le", "ignore"))
