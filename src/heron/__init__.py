@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from heron.base.folders import VERSION
 from heron.base.registry import ABOVE
-from heron.data import TASKS
+from heron.data import PLANS, TASKS
 from heron.models import CLASSIFIERS
 from heron.tasks import BASELINES, CLASS_FORMATS
 
@@ -67,6 +67,20 @@ def _task(name: str) -> Any:
 
 for _name in ("relation", "nli", "qa", "summarization", "classification"):
     TASKS.late(_name)(partial(_task, _name))
+
+
+@PLANS.late("shuffle")
+def _shuffle() -> Any:
+    from heron.data.batching import SHUFFLE
+
+    return SHUFFLE
+
+
+@PLANS.late("bucket")
+def _bucket() -> Any:
+    from heron.data.batching import BUCKET
+
+    return BUCKET
 
 
 def _classifier(name: str) -> Any:

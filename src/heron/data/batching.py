@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from heron.data import PLANS, BatchPlan
 from heron.data.config import BUDGET, BatchingConfig
 from heron.data.features import UNLABELLED, Units
 
@@ -46,22 +47,50 @@ def plan_pass(
     random: np.random.Generator,
     classes_U: np.ndarray | None = None,
 ) -> list[np.ndarray]:
-    """Plan one pass over some units.
+    """Plan one pass over some units, by the entry of `PLANS` that `batching.plan` names.
 
     Args:
-        drawn_P: the units to see, repeats included.
+        drawn_P: the units to see, repeats included, int64.
         units: the train split's.
-        batching: `shuffle` (random batches of `size`) or `bucket` (similar lengths together, up to
-            `tokens` padded tokens, batches in random order).
+        batching: the plan, and the limits of a batch.
         random: generator of the order.
         classes_U: class id of each unit, to give every batch the class shares of the pass; None
             leaves them to chance.
+
+    Returns:
+        Batches of unit indices, int64.
+    """
+    plan = PLANS[batching.plan]
+    return plan.batches(drawn_P, units, batching, random, classes_U)
+
+
+def shuffle(
+    drawn_P: np.ndarray,
+    units: Units,
+    batching: BatchingConfig,
+    random: np.random.Generator,
+    classes_U: np.ndarray | None = None,
+) -> list[np.ndarray]:
+    """Plan random batches of `batching.size` units; arguments as for `plan_pass`."""
+    order_P = random.permutation(drawn_P)
+    if classes_U is not None:
+        order_P = interleave(order_P, classes_U)
+    starts = range(0, len(order_P), batching.size)
+    return [order_P[start : start + batching.size] for start in starts]
+
+
+def bucket(
+    drawn_P: np.ndarray,
+    units: Units,
+    batching: BatchingConfig,
+    random: np.random.Generator,
+    classes_U: np.ndarray | None = None,
+) -> list[np.ndarray]:
+    """Plan batches of units of similar length, up to `batching.tokens` padded tokens each.
+
+    The batches come in random order. Arguments as for `plan_pass`.
     """
     order_P = random.permutation(drawn_P)
-    if batching.plan == "shuffle":
-        if classes_U is not None:
-            order_P = interleave(order_P, classes_U)
-        return [order_P[i : i + batching.size] for i in range(0, len(order_P), batching.size)]
     # A stable sort of a random order: units of equal length have other neighbours every epoch. The
     # first batch is shortened at random, so the other batches' borders move as well.
     order_P = order_P[np.argsort(units.longest_U[order_P], kind="stable")]
@@ -69,6 +98,10 @@ def plan_pass(
         order_P = interleave(order_P, classes_U)
     batches = fill_batches(order_P, units, budget(batching), first=random.uniform(0.3, 1.0))
     return [batches[index] for index in random.permutation(len(batches))]
+
+
+SHUFFLE = BatchPlan(shuffle, limit="size")
+BUCKET = BatchPlan(bucket, limit="tokens")
 
 
 def interleave(order_P: np.ndarray, classes_U: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ from heron.config.constraints import (
     Share,
 )
 from heron.config.parsing import parse
-from heron.data import REMOVERS, TASKS
+from heron.data import PLANS, REMOVERS, TASKS
 from heron.languages import LANGUAGES
 from heron.languages.unicode import UnicodeOptions
 
@@ -352,7 +352,7 @@ class BatchingConfig:
 
     # `shuffle` (batches of `size` sequences) or `bucket` (sequences of similar length, up to
     # `tokens` tokens with padding)
-    plan: Annotated[str, OneOf("shuffle", "bucket")] = "shuffle"
+    plan: Annotated[str, OneOf(registry=PLANS)] = "shuffle"
     size: Count = 32  # sequences per batch under `shuffle`
     # padded tokens per batch under `bucket` and in evaluation. null: 3072; in training fewer where
     # an epoch would have less than 20 batches (never less than the longest sequence),

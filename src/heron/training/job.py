@@ -19,6 +19,7 @@ from heron.base.run_folder import BASELINE, RunFolder
 from heron.base.tables import write_table
 from heron.base.terminal import say
 from heron.config.compose import run_in_hydra
+from heron.data import PLANS
 from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example, count_repairs, text_key
@@ -291,8 +292,8 @@ def describe_training(data: DataModule) -> dict[str, Any]:
 
     Returns:
         `unknown`: share of the train split's tokens that the tokenizer does not know; `unused`: see
-        `unused_share`; `steps`: optimizer steps of the first epoch; under `bucket`, `batch_tokens`:
-        padded tokens a batch.
+        `unused_share`; `steps`: optimizer steps of the first epoch; where the plan limits the
+        tokens of a batch, `batch_tokens`: that limit.
     """
     config, batching = data.config, data.batching
     rows, steps, unknown = len(data.features[TRAIN]), data.steps_per_epoch()[0], _unknown(data)
@@ -318,14 +319,14 @@ def describe_training(data: DataModule) -> dict[str, Any]:
             f"train: all {rows} rows are of class {label}: nothing can be learnt; see "
             "data.columns.label, data.label_aliases and data.label_order"
         )
-    by_size = batching.plan == "shuffle"
+    limit = PLANS[batching.plan].limit
     if steps <= _FEWEST_STEPS:
-        word = f"size={batching.size}" if by_size else f"tokens={batching.tokens}"
+        most = getattr(batching, limit)
         say(
-            f"train: {steps} optimizer steps an epoch: lower batching.{word} or "
+            f"train: {steps} optimizer steps an epoch: lower batching.{limit}={most} or "
             "trainer.accumulate_grad_batches, or raise trainer.max_epochs"
         )
-    tokens = {} if by_size else {"batch_tokens": batching.tokens}
+    tokens = {"batch_tokens": batching.tokens} if limit == "tokens" else {}
     return {"unknown": unknown, "unused": unused, "steps": steps, **tokens}
 
 
