@@ -25,7 +25,8 @@ def fit_budget(batching: BatchingConfig, lengths_S: np.ndarray) -> BatchingConfi
     if batching.tokens is not None or not len(lengths_S):
         return batching
     share = int(lengths_S.sum()) // BATCHES
-    return replace(batching, tokens=min(BUDGET, max(share, int(lengths_S.max()))))
+    longest = int(lengths_S.max())
+    return replace(batching, tokens=min(BUDGET, max(share, longest)))
 
 
 def plan_epoch(
@@ -36,7 +37,9 @@ def plan_epoch(
     copies_U: np.ndarray | None = None,
 ) -> list[np.ndarray]:
     """Plan one epoch: batches of unit indices, int64; equal arguments give equal plans."""
-    drawn_P = np.arange(len(units)) if copies_U is None else np.repeat(range(len(units)), copies_U)
+    drawn_P = np.arange(len(units))
+    if copies_U is not None:
+        drawn_P = np.repeat(drawn_P, copies_U)
     return plan_pass(drawn_P, units, batching, np.random.default_rng([seed, epoch]))
 
 
@@ -112,11 +115,11 @@ def interleave(order_P: np.ndarray, classes_U: np.ndarray) -> np.ndarray:
     class's lengths come together, so that little is padded.
     """
     classes_P = classes_U[order_P]
-    place_P = np.empty(len(order_P))
-    for each in np.unique(classes_P):
-        where = np.flatnonzero(classes_P == each)
-        place_P[where] = (np.arange(len(where)) + 0.5) / len(where)
-    return order_P[np.argsort(place_P, kind="stable")]
+    quantile_P = np.empty(len(order_P))  # of each unit, among those of its class
+    for label in np.unique(classes_P):
+        members = np.flatnonzero(classes_P == label)
+        quantile_P[members] = (np.arange(len(members)) + 0.5) / len(members)
+    return order_P[np.argsort(quantile_P, kind="stable")]
 
 
 def plan_evaluation(units: Units, tokens: int) -> list[np.ndarray]:
@@ -131,15 +134,18 @@ def fill_batches(
 
     A unit larger than `tokens` is a batch of its own. `first` scales the first batch's budget.
     """
-    batches, start, longest, sequences = [], 0, 0, 0
-    lengths_U, sizes_U = units.longest_U, units.sizes_U
-    budget = tokens * first
-    for position, index in enumerate(order_U):
-        length, size = int(lengths_U[index]), int(sizes_U[index])
-        longest, sequences = max(longest, length), sequences + size
-        if position > start and longest * sequences > budget:
+    batches = []
+    start = longest = sequences = 0  # of the batch that is being filled
+    limit = tokens * first
+    for position, unit in enumerate(order_U):
+        length = int(units.longest_U[unit])
+        size = int(units.sizes_U[unit])
+        longest = max(longest, length)
+        sequences += size
+        if position > start and longest * sequences > limit:
             batches.append(order_U[start:position])
-            start, longest, sequences, budget = position, length, size, tokens
+            start, longest, sequences = position, length, size
+            limit = tokens
     if start < len(order_U):
         batches.append(order_U[start:])
     return batches

@@ -62,11 +62,10 @@ def load_weights(
             f"{model.config.model_type} model are not in its file ({_first(missing)}). Compare "
             f"config.json with the file, which has {_first(sorted(report['unexpected_keys']))}"
         )
-    reshaped = [
-        f"{key} is {list(in_file)}, not {list(in_model)}"
-        for key, in_file, in_model in sorted(report["mismatched_keys"])
-        if counts(key)
-    ]
+    reshaped = []
+    for key, in_file, in_model in sorted(report["mismatched_keys"]):
+        if counts(key):
+            reshaped.append(f"{key} is {list(in_file)}, not {list(in_model)}")
     if reshaped:
         raise ConfigError(
             f"encoder.name={name}: {len(reshaped)} weights of its file have another shape than "
@@ -77,8 +76,8 @@ def load_weights(
 
 def _forget_wrapper(model: Any) -> None:
     """Let `save_pretrained` write plain names: it would undo every renaming of the loading."""
-    kept = [step for step in model._weight_conversions if _WRAPPER not in step.source_patterns]
-    model._weight_conversions = kept
+    steps = model._weight_conversions
+    model._weight_conversions = [step for step in steps if _WRAPPER not in step.source_patterns]
 
 
 def _first(names: Sequence[str]) -> str:

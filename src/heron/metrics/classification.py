@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from heron.base.errors import DataError, Problem, nearest
+from heron.base.errors import Problem, nearest, raise_all
 from heron.data import TASKS
 from heron.metrics import require_rows
 
@@ -53,16 +53,21 @@ def _ids(
 ) -> tuple[Counts, Counts, int]:
     """Map gold labels and predictions to ids; also count a matrix's columns."""
     require_rows("scores", gold_N, prediction_N)
-    columns = [*classes, ""] if "" in prediction_N else classes
+    columns = list(classes)
+    if "" in prediction_N:
+        columns.append("")
     return _class_ids(gold_N, classes), _class_ids(prediction_N, columns), len(columns)
 
 
 def _class_ids(labels: Sequence[str], classes: Sequence[str]) -> Counts:
     ids = {name: number for number, name in enumerate(classes)}
-    if unknown := [(row, label) for row, label in enumerate(labels, 1) if label not in ids]:
-        what = [(row, f"unknown label '{label}'.{nearest(label, ids)}") for row, label in unknown]
-        raise DataError([Problem(f"row {row}", each) for row, each in what])
-    return np.fromiter(map(ids.__getitem__, labels), np.int64, len(labels))
+    problems = []
+    for row, label in enumerate(labels, start=1):
+        if label not in ids:
+            what = f"unknown label '{label}'.{nearest(label, ids)}"
+            problems.append(Problem(f"row {row}", what))
+    raise_all(problems)
+    return np.array([ids[label] for label in labels], dtype=np.int64)
 
 
 def support(matrix: Counts) -> npt.NDArray[Any]:
@@ -150,7 +155,9 @@ def headline(task: str, classes: Sequence[str], relaxed: str = "recode") -> Head
     `relaxed` (`recode`, `drop`, `matres_micro`) is the mode of `relaxed_*`.
     """
     rules = TASKS[task]
-    return rules.headline(classes, relaxed) if rules.headline else plain_scores
+    if rules.headline is None:
+        return plain_scores
+    return rules.headline(classes, relaxed)
 
 
 def score_matrix(
@@ -165,8 +172,8 @@ def score_matrix(
     """
     scores = headline(task, classes, relaxed)(matrix_CC)
     for score in (precision, recall, f1, support, predicted):
-        values_C = zip(classes, score(matrix_CC), strict=True)
-        scores |= {f"{score.__name__}/{label}": value for label, value in values_C}
+        for label, value in zip(classes, score(matrix_CC), strict=True):
+            scores[f"{score.__name__}/{label}"] = value
     return {name: np.nan_to_num(value).item() for name, value in scores.items()}
 
 
@@ -203,28 +210,37 @@ def bootstrap_intervals(
     """
     from heron.metrics import intervals  # start-up time: task.bootstrap=0 needs none
 
-    scores, size = headline(task, labels, relaxed), len(labels)
     gold_N, prediction_N, width = _ids(gold, prediction, labels)
-    group_N = np.zeros_like(gold_N) if groups is None else intervals.number_groups(groups)
-    several, numbers = int(group_N.max(initial=0)) + 1, size * width
-    if groups is not None and several == 1 and len(gold_N):
-        return {}
-    # The filled cells and the last one: so empty cells before it do not change the draws.
-    cell_N = (gold_N * width + prediction_N) * several + group_N
-    cell_K, count_K = np.unique([*cell_N, numbers * several - 1], return_counts=True)
+    rows, classes = len(gold_N), len(labels)
+    numbers = classes * width  # of a matrix
+    group_N = np.zeros_like(gold_N)
+    if groups is not None:
+        group_N = intervals.number_groups(groups)
+        if rows and not group_N.any():
+            return {}
+    group_count = int(group_N.max(initial=0)) + 1
+
+    # The filled cells of each group's matrix, and the last cell: with it, the number of empty cells
+    # does not change the draws.
+    cell_N = (gold_N * width + prediction_N) * group_count + group_N
+    last_cell = numbers * group_count - 1
+    cell_K, count_K = np.unique([*cell_N, last_cell], return_counts=True)
     count_K[-1] -= 1
-    place_X, start_X = np.unique(cell_K // several, return_index=True)
-    random, found = np.random.default_rng(seed), []
-    for block in intervals.batches(resamples, several + len(count_K) + numbers):
+    cell_X, first_X = np.unique(cell_K // group_count, return_index=True)
+
+    scores = headline(task, labels, relaxed)
+    random = np.random.default_rng(seed)
+    scores_of: dict[str, list[Fractions]] = {}
+    for block in intervals.batches(resamples, group_count + len(count_K) + numbers):
         draws = block.stop - block.start
         if groups is None:  # one multinomial draw over the cells
-            shares_K = count_K / max(len(gold_N), 1)
-            counts_RK = random.multinomial(len(gold_N), shares_K, draws)
+            count_RK = random.multinomial(rows, count_K / max(rows, 1), draws)
         else:
-            weight_RG = intervals.draw_groups(several, draws, random)
-            counts_RK = weight_RG[:, cell_K % several] * count_K
-        summed_RX = np.zeros((draws, numbers))
-        summed_RX[:, place_X] = np.add.reduceat(counts_RK, start_X, axis=1)
-        found.append(scores(summed_RX.reshape(draws, size, width)))
-    names = found[0] if found else ()
-    return intervals.percentile_intervals({n: np.concatenate([f[n] for f in found]) for n in names})
+            weight_RG = intervals.draw_groups(group_count, draws, random)
+            count_RK = weight_RG[:, cell_K % group_count] * count_K
+        matrix_RX = np.zeros((draws, numbers))
+        matrix_RX[:, cell_X] = np.add.reduceat(count_RK, first_X, axis=1)
+        for name, score_R in scores(matrix_RX.reshape(draws, classes, width)).items():
+            scores_of.setdefault(name, []).append(score_R)
+    merged = {name: np.concatenate(parts) for name, parts in scores_of.items()}
+    return intervals.percentile_intervals(merged)
