@@ -172,6 +172,7 @@ class DataModule(pl.LightningDataModule):
         return self._counted[epochs]
 
     def _count_plans(self, epochs: int) -> list[int]:
+        """Plan the epochs to count their batches; the last one ends with `trainer.max_steps`."""
         settings = self.config.trainer
         if settings.max_steps is None:
             return [len(self._whole_plan(epoch)) for epoch in range(epochs)]
@@ -300,7 +301,7 @@ def prepare_once(config: RunSettings) -> Prepared:
     """
     sets = every_set(config).values()
     data_dir, cache = Path(config.paths.data), Path(config.paths.cache)
-    files = []
+    files: list[Path] = []
     for data_set in sets:
         files += locate(data_set, data_dir, cache).values()
     for path in Path(config.encoder.name).glob("*"):
@@ -324,7 +325,17 @@ def prepare_once(config: RunSettings) -> Prepared:
 
 
 def prepare(config: RunSettings, examples: Splits | None = None, tokenizer: Any = None) -> Prepared:
-    """Read and tokenize every split; arguments as for `DataModule`."""
+    """Read and tokenize every split.
+
+    Args:
+        config: the run's configuration.
+        examples: by split; None reads the data sets of the configuration.
+        tokenizer: None loads the encoder's, or trains one where the encoder is from scratch.
+
+    Raises:
+        ConfigError: a split that is needed has no rows.
+        DataError: rows that cannot be read, or with `data.on_cut=refuse` not be tokenized.
+    """
     cache = Path(config.paths.cache)
     dropped: dict[str, dict[str, int]] = {}
     if examples is None:
@@ -371,8 +382,8 @@ def _texts_of(examples: Iterable[Example]) -> Iterator[str]:
 
 def _content(example: Example) -> tuple[Any, ...]:
     """List what features depend on of an example."""
-    content = (example.guid, example.text, example.text_pair, example.spans, example.label)
-    return content if example.target is None else (*content, example.target)
+    target = () if example.target is None else (example.target,)
+    return (example.guid, example.text, example.text_pair, example.spans, example.label, *target)
 
 
 def _require_rows(config: RunSettings, examples: Splits) -> None:

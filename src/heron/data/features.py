@@ -229,6 +229,9 @@ def load_features(cache: Path, key: str, build: Callable[[], Features]) -> Featu
         cache: the folder of all caches.
         key: a fingerprint of everything that the features depend on.
         build: tokenizes the split.
+
+    Returns:
+        The features, with memory-mapped arrays.
     """
     arrays, rest = load_or_build(cache, "features", key, lambda: _stored_parts(build()))
     guids = Texts(*(arrays.pop(name) for name in _GUIDS))
@@ -240,13 +243,18 @@ def load_features(cache: Path, key: str, build: Callable[[], Features]) -> Featu
         columns[name] = Column(array, axis, fill, offsets)
 
     refused = [Problem(**problem) for problem in rest["refused"]]
+    # JSON has lists in place of tuples.
     counts: dict[str, Any] = {name: tuple(count) for name, count in rest["counts"].items()}
     others: dict[str, Any] = arrays
     return Features(guids=guids, refused=refused, columns=columns, counts=counts, **others)
 
 
 def _stored_parts(features: Features) -> tuple[Arrays, dict[str, Any]]:
-    """Divide features into arrays and what is stored as JSON; see `load_features`."""
+    """Divide features into what is stored as arrays, and as JSON.
+
+    Returns:
+        Arrays by name, those of columns with a prefix; and `refused`, `counts` and `columns`.
+    """
     arrays = {}
     for attribute in fields(features):
         value = getattr(features, attribute.name)

@@ -49,9 +49,15 @@ def store(
 def known_problems(config: DataConfig, sources: Mapping[str, str], cache: Path) -> list[str]:
     """List the known problems of the data that no option resolves.
 
-    A line for each serious finding of a stored audit of these files (`sources`: hash by split),
-    under these options or else the latest one, and for each entry of `data.findings`, without those
-    that `data.normalize_case` or `data.duplicates` resolves.
+    Args:
+        config: of the data set.
+        sources: hash of each split's file.
+        cache: the folder of all caches.
+
+    Returns:
+        A line for each serious finding of a stored audit of these files, under these options or
+        else the latest one, and for each entry of `data.findings`, without those that
+        `data.normalize_case` or `data.duplicates` resolves.
     """
     path = _path_of(config, sources, cache)
     has_options = path.is_file()  # an audit with the options of this configuration

@@ -273,9 +273,8 @@ def _correct_offsets(backend: Any) -> None:
     from tokenizers import Regex, normalizers  # start-up time
 
     normalizer = backend.normalizer
-    steps = [normalizer]
-    if isinstance(normalizer, normalizers.Sequence):
-        steps = list(normalizer)
+    is_sequence = isinstance(normalizer, normalizers.Sequence)
+    steps = list(normalizer) if is_sequence else [normalizer]
     for index, step in enumerate(steps):
         if not isinstance(step, normalizers.Precompiled):
             continue

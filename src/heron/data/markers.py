@@ -109,10 +109,9 @@ def mark(plain: str, spans: Sequence[Span], markers: Sequence[str]) -> MarkedTex
 
 def _check_mentions(spans: Sequence[Span], length: int) -> None:
     """Raise a MarkerError unless the spans are two separate mentions in a text of `length`."""
-    if len(spans) == 2:
-        first, second = sorted(spans)
-        if 0 <= first.start < first.end <= second.start < second.end <= length:
-            return
+    borders = [border for span in sorted(spans) for border in span]
+    if len(spans) == 2 and 0 <= borders[0] < borders[1] <= borders[2] < borders[3] <= length:
+        return
     characters = " and ".join(f"{start} to {end}" for start, end in spans)
     raise MarkerError(
         f"events at characters {characters} of a text of {length}; two separate mentions are needed"

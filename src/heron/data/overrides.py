@@ -75,8 +75,15 @@ def read_value(word: str) -> Any:
 def own_files(values: Mapping[Any, Any], data_dir: Path) -> dict[str, Any]:
     """Complete the entries of a user's own files in the values of `data`.
 
-    A path relative to the working directory becomes absolute; where no classes are listed, they
-    are read from the train file.
+    A path relative to the working directory becomes absolute. Where no classes are listed, they are
+    read from the train file.
+
+    Args:
+        values: of `data`, not checked yet.
+        data_dir: `paths.data`.
+
+    Returns:
+        The values of `data`; those given stay as they are.
     """
     files = {}
     for split, entry in (values.get("files") or {}).items():

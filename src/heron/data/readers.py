@@ -51,7 +51,7 @@ def load(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, list[
 
 
 def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loaded:
-    """Read all splits of a data set, downloading or generating what is absent (see `locate`).
+    """Read all splits of a data set; files that are absent are downloaded or generated.
 
     Without a test file, `test` is taken from train if `data.holdout` says so; then, without a
     validation file, `validation` is. A test file is never divided. With `data.folds`, validation is
@@ -67,6 +67,7 @@ def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loa
 
     if config.folds.count and examples.get(TRAIN):
         examples[TRAIN], examples[VALIDATION] = take_fold(examples[TRAIN], config.folds)
+
     for split, part in ((TEST, config.holdout), (VALIDATION, config.validation)):
         is_absent = split not in examples and not config.folds.count
         if is_absent and part.fraction > 0 and examples.get(TRAIN):
@@ -81,6 +82,7 @@ def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loa
             counts[UNLABELLED] = sum(files[split].unlabelled.values())
         counts[DUPLICATE] = len(examples[split]) - len(splits[split])
         counts = +counts  # without zeros
+
         if counts:
             dropped[split] = dict(counts)
 
@@ -149,6 +151,7 @@ def _check_counts(split: str, path: Path, rows: Rows, config: DataConfig) -> lis
     rows_of = Counter(str(example.label) for example in rows.examples)  # by class
     rows_of.update(rows.unlabelled)
     rows_of.update(label for _, label in rows.dropped)
+
     compared = [("rows", rows_of.total(), file.rows)]
     pinned = config.counts.get(split)
     if pinned:
@@ -269,13 +272,10 @@ def every_set(config: RunSettings) -> dict[str, DataConfig]:
 
     These are its own or, if it has stages, theirs; and those of `also_test`.
     """
-    trained = {}
-    for stage in config.read_stages():
-        trained[stage.data] = data_set(config, stage.data, of_stage=True)
-    if not trained:
-        trained = {config.data.name: config.data}
+    stages = config.read_stages()
+    trained = {stage.data: data_set(config, stage.data, of_stage=True) for stage in stages}
     tested = {name: data_set(config, name) for name in config.also_test}
-    return trained | tested
+    return (trained or {config.data.name: config.data}) | tested
 
 
 def of_split(config: Run, split: str) -> Run:

@@ -159,6 +159,14 @@ class LabelError(Exception):
     """A value that is not a class; its arguments say what is wrong, and how to fix it."""
 
 
+def _without_case(classes: Mapping[str, str]) -> dict[str, str]:
+    """Map names without case to classes; names that then mean two classes are left out."""
+    several: defaultdict[str, set[str]] = defaultdict(set)
+    for name, label in classes.items():
+        several[name.casefold()].add(label)
+    return {name: min(labels) for name, labels in several.items() if len(labels) == 1}
+
+
 class LabelReader:
     """Reads the cells of one label column by the data set's classes, aliases and `no_label`."""
 
@@ -172,14 +180,7 @@ class LabelReader:
         named |= {cell_text(label): label for label in config.label_order}
         without_zero = {name.removesuffix(".0"): label for name, label in named.items()}
         self.exact = without_zero | named
-
-        labels_of: defaultdict[str, set[str]] = defaultdict(set)
-        for name, label in self.exact.items():
-            labels_of[name.casefold()].add(label)
-        self.folded: dict[str, str] = {}
-        for name, labels in labels_of.items():
-            if len(labels) == 1:  # otherwise the name without case means two classes
-                self.folded[name] = min(labels)
+        self.folded = _without_case(self.exact)
 
     def read(self, value: Any) -> str | None:
         """Find the class of a cell; None where the cell means that there is no gold label.
@@ -236,15 +237,10 @@ class TableReader(ABC):
 
     def read_all(self) -> Rows:
         """Read every row; problems of the table are included, by line."""
-        examples = []
-        for index in range(len(self.table)):
-            example = self.read(index)
-            if example is not None:
-                examples.append(example)
-
+        examples = [self.read(index) for index in range(len(self.table))]
         problems = [*self.table.problems, *self.problems]
         return Rows(
-            examples,
+            [example for example in examples if example is not None],
             sorted(problems, key=lambda problem: problem.number),
             self.unlabelled,
             self.dropped,

@@ -4,15 +4,13 @@ They are looked for in `paths.data` and the cache. The package `datasets` reads 
 file with a pinned hash is used only when it has that hash.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from heron.base.errors import ConfigError, DataError, Problem, raise_all
 from heron.base.files import (
@@ -28,9 +26,6 @@ from heron.base.terminal import say
 from heron.data.config import JOIN, PHRASES, SPLITS, TRAIN, DataConfig, FileConfig, TextsConfig
 from heron.data.manifests import described
 from heron.data.rows import find_format
-
-if TYPE_CHECKING:  # start-up time
-    from chronicle.settings import ChronicleConfig
 
 
 class State(Enum):
@@ -104,10 +99,10 @@ def _fetch_missing(
         problems += [*missing, *_advice(config)]
     raise_all(problems)
 
-    paths = {}
+    paths = {name: source.path for name, source in sources.items()}
     for name, source in sources.items():
-        is_download = source.state is State.MISSING
-        paths[name] = downloads / source.file.path if is_download else source.path
+        if source.state is State.MISSING:
+            paths[name] = downloads / source.file.path
     return paths
 
 
@@ -198,10 +193,9 @@ def inspect(
         file = described(file, path)
         if not config.verify or not file.pinned:
             sources[name] = Source(file, path, State.UNPINNED)
-        elif wrong_content(file, path):
-            sources[name] = Source(file, path, State.CHANGED, sha256_file(path))
         else:
-            sources[name] = Source(file, path, State.VERIFIED, sha256_file(path))
+            state = State.CHANGED if wrong_content(file, path) else State.VERIFIED
+            sources[name] = Source(file, path, state, sha256_file(path))
     return sources
 
 
@@ -239,10 +233,28 @@ def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
     """Write the built-in corpus, once per configuration and version of the generator."""
     import chronicle  # start-up time
     from chronicle.corpus import write
-    from chronicle.settings import SettingsError
+    from chronicle.settings import ChronicleConfig, SettingsError
 
+    assert config.generator is not None
+    options = asdict(config.generator) | {"task": config.task, "language": config.language}
+    weights = options.pop("class_weights")
     try:
-        settings = _generator_settings(config)
+        settings = ChronicleConfig(**options)
+        labels = settings.labels  # empty where its rows have none
+        order = config.label_order or list(labels)
+        if labels and sorted(order) != sorted(labels):
+            key = settings.labels_key
+            raise ConfigError(
+                f"data.label_order={order}: data.task={config.task} with "
+                f"data.generator.{key}={options[key]} generates {', '.join(labels)}"
+            )
+        if weights and len(weights) != len(order):
+            raise ConfigError(
+                f"data.generator.class_weights={weights}: one number for each of {', '.join(order)}"
+            )
+        if weights:  # from the data set's order of classes to the generator's
+            weight_of = dict(zip(order, weights, strict=True))
+            settings = replace(settings, class_weights=[weight_of[label] for label in labels])
     except SettingsError as error:
         problem = str(error).removeprefix("chronicle: ")
         raise ConfigError(f"data.generator: {problem}") from error
@@ -252,39 +264,6 @@ def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
     folder = cache_dir / "chronicle" / key[:16]
     stored_folder(folder, lambda new: write(settings, new, atomic_open))
     return {split: folder / f"{split}.jsonl" for split in SPLITS}
-
-
-def _generator_settings(config: DataConfig) -> ChronicleConfig:
-    """Translate a data set's configuration into that of the generator.
-
-    Raises:
-        ConfigError: its classes are not those of the data set.
-        SettingsError: settings that the generator refuses.
-    """
-    from chronicle.settings import ChronicleConfig  # start-up time
-
-    assert config.generator is not None
-    options = asdict(config.generator) | {"task": config.task, "language": config.language}
-    weights = options.pop("class_weights")
-    settings = ChronicleConfig(**options)
-
-    labels = settings.labels  # empty where its rows have none
-    order = config.label_order or list(labels)
-    if labels and sorted(order) != sorted(labels):
-        key = settings.labels_key
-        raise ConfigError(
-            f"data.label_order={order}: data.task={config.task} with "
-            f"data.generator.{key}={options[key]} generates {', '.join(labels)}"
-        )
-    if not weights:
-        return settings
-    if len(weights) != len(order):
-        raise ConfigError(
-            f"data.generator.class_weights={weights}: one number for each of {', '.join(order)}"
-        )
-    # From the data set's order of classes to the generator's.
-    weight_of = dict(zip(order, weights, strict=True))
-    return replace(settings, class_weights=[weight_of[label] for label in labels])
 
 
 def _hub_files(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Path]:
@@ -367,9 +346,7 @@ def _columns(rows: Any) -> dict[str, list[Any]]:
     for name, feature in rows.features.items():
         if type(feature).__name__ != "ClassLabel":
             continue
-        labels: list[Any] = []
-        for number in columns[name]:
-            has_label = number is not None and number >= 0
-            labels.append(feature.names[number] if has_label else None)
-        columns[name] = labels
+        labels = [*feature.names, None]  # the last one, number -1, is no label
+        numbers = columns[name]
+        columns[name] = [None if number is None else labels[number] for number in numbers]
     return columns

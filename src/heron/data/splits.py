@@ -74,12 +74,14 @@ def _units(examples: Sequence[Example], by: str) -> list[str]:
     Questions are never divided from others on their paragraph, as these tell their answers. If all
     examples share one group, units are texts; if all share one text, single rows.
     """
-    texts = [example.text for example in examples]
     guids = [example.guid for example in examples]
-    are_answers = any(example.spans and example.text_pair for example in examples)
-    choices = [texts, guids] if by == "group" or are_answers else [guids]
+    texts = [example.text for example in examples]
+    choices = [guids]
     if by == "group":
-        choices.insert(0, [example.group or example.text for example in examples])
+        groups = [example.group or example.text for example in examples]
+        choices = [groups, texts, guids]
+    elif any(example.spans and example.text_pair for example in examples):
+        choices = [texts, guids]
     for units in choices:
         if len(set(units)) > 1:
             return units
@@ -128,9 +130,14 @@ def _draw(units: Sequence[str], fraction: float, seed: int, most: float = 1.0) -
 def apply_duplicates(splits: Mapping[str, list[Example]], policy: str) -> dict[str, list[Example]]:
     """Keep, mark or drop the rows that other splits hold too; repeats inside a split stay.
 
-    `mark` sets `side["duplicate_of"]` of every copy to `<split>:<guid>` of one in another split,
-    test before validation before train; `drop` removes train's copies of validation and test rows,
-    and validation's of test rows.
+    Args:
+        splits: the examples of each split.
+        policy: `keep`; `mark` sets `side["duplicate_of"]` of every copy to `<split>:<guid>` of one
+            in another split, test before validation before train; `drop` removes train's copies of
+            validation and test rows, and validation's of test rows.
+
+    Raises:
+        DataError: nothing would be left of a split.
     """
     if policy == "keep":
         return dict(splits)

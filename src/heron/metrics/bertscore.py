@@ -46,13 +46,11 @@ from heron.data.batching import plan_evaluation
 from heron.data.features import Units
 from heron.data.hub import identity, load_tokenizer, loading, origin, vocabulary_size
 from heron.metrics import require_rows
+from heron.metrics.arrays import Floats, Ids
 from heron.metrics.config import BertScoreConfig
 from heron.models.config import EncoderConfig
 from heron.models.encoder import encoding_part, load_encoder
 from heron.models.levels import count_positions
-
-Floats = np.ndarray  # float64
-Ids = np.ndarray  # int64
 
 VERSION = 1  # raise it when this module computes other scores
 MEASURES = ("precision", "recall", "f1")
@@ -239,7 +237,18 @@ def score_pairs(
     references: Sequence[str],
     progress: bool | None = None,
 ) -> tuple[Arrays, dict[str, int]]:
-    """Return precision, recall and F1 as `scores`, float64 `[N, 3]`, and the counts."""
+    """Score every pair of a prediction and its reference; each distinct text is encoded once.
+
+    Args:
+        encoder: up to the layer of `config`.
+        config: how long texts and the weights of tokens are treated.
+        predictions: N texts.
+        references: N texts.
+        progress: show a bar; None: on terminals.
+
+    Returns:
+        Precision, recall and F1 as `scores`, float64 `[N, 3]`, and the counts of `BertScores`.
+    """
     texts = list(dict.fromkeys([*references, *predictions]))
     ids = dict(zip(texts, encoder.ids(texts), strict=True))
     long = {text for text in texts if encoder.is_long(ids[text])}
@@ -356,7 +365,11 @@ def _backbone(config: BertScoreConfig) -> tuple[EncoderConfig, dict[str, str]]:
 
 
 def _read_baseline(config: BertScoreConfig) -> dict[str, float]:
-    """Read the layer's row of a baseline file in bert-score's format; empty without a file."""
+    """Read the layer's row of a baseline file in bert-score's format; empty without a file.
+
+    Raises:
+        ConfigError: the file is not in this format, or has no row of the layer.
+    """
     if config.baseline is None:
         return {}
     path = Path(config.baseline)

@@ -6,10 +6,11 @@ Legend: N rows, C classes, M bins.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from heron.base.errors import Problem, raise_all
 from heron.metrics import require_rows
+from heron.metrics.arrays import Floats, Ids
 
 TOLERANCE = 0.01  # how far from 1 a row's probabilities may add up
 
@@ -19,20 +20,20 @@ class ReliabilityBins:
     """A reliability diagram; an empty bin has count 0 and both means 0."""
 
     # Float64 `[M + 1]`, from 0 to 1. A bin includes its lower edge, the last one both.
-    edges: npt.NDArray[np.float64]
-    count: npt.NDArray[np.int64]  # int64 `[M]`, rows in each bin
-    confidence: npt.NDArray[np.float64]  # float64 `[M]`, their mean
-    accuracy: npt.NDArray[np.float64]  # float64 `[M]`, the share of right predictions
+    edges: Floats
+    count: Ids  # int64 `[M]`, rows in each bin
+    confidence: Floats  # float64 `[M]`, their mean
+    accuracy: Floats  # float64 `[M]`, the share of right predictions
 
     @property
-    def gap(self) -> npt.NDArray[np.float64]:
+    def gap(self) -> Floats:
         """Accuracy minus confidence, `[M]`; negative where the system is overconfident."""
         return self.accuracy - self.confidence
 
 
 def calibration_scores(
-    probabilities_NC: npt.ArrayLike,
-    gold_N: npt.ArrayLike,
+    probabilities_NC: ArrayLike,
+    gold_N: ArrayLike,
     bins: int = 15,
     tolerance: float = TOLERANCE,
 ) -> dict[str, float]:
@@ -52,8 +53,8 @@ def calibration_scores(
 
 
 def calibration_rows(
-    probabilities_NC: npt.ArrayLike, gold_N: npt.ArrayLike, tolerance: float = TOLERANCE
-) -> npt.NDArray[np.float64]:
+    probabilities_NC: ArrayLike, gold_N: ArrayLike, tolerance: float = TOLERANCE
+) -> Floats:
     """Compute each row's confidence, whether it is right, and its squared distance from gold.
 
     float64 `[N, 3]`; arguments and errors as for `calibration_scores`.
@@ -69,7 +70,7 @@ def calibration_rows(
     return np.stack([confidence_N, right_N, squares_N], axis=1)
 
 
-def calibration_of_rows(rows_N3: npt.NDArray[np.float64], bins: int = 15) -> dict[str, float]:
+def calibration_of_rows(rows_N3: Floats, bins: int = 15) -> dict[str, float]:
     """Compute `calibration_scores` from `calibration_rows`, whatever their order."""
     rows_N3 = rows_N3[np.lexsort(rows_N3.T)]  # the order of a sum changes its last bit
     rows = max(len(rows_N3), 1)
@@ -83,19 +84,16 @@ def calibration_of_rows(rows_N3: npt.NDArray[np.float64], bins: int = 15) -> dic
 
 
 def reliability_bins(
-    probabilities_NC: npt.ArrayLike,
-    gold_N: npt.ArrayLike,
-    bins: int = 15,
-    tolerance: float = TOLERANCE,
+    probabilities_NC: ArrayLike, gold_N: ArrayLike, bins: int = 15
 ) -> ReliabilityBins:
     """Put rows into bins by confidence; arguments and errors as for `calibration_scores`.
 
     Deviates: torchmetrics gives rows whose confidence is exactly 1 a bin of their own.
     """
-    return _bins(calibration_rows(probabilities_NC, gold_N, tolerance), bins)
+    return _bins(calibration_rows(probabilities_NC, gold_N), bins)
 
 
-def _bins(rows_N3: npt.NDArray[np.float64], bins: int) -> ReliabilityBins:
+def _bins(rows_N3: Floats, bins: int) -> ReliabilityBins:
     edges = np.arange(bins + 1) / bins  # linspace's 0.6 of ten bins is 0.6000000000000001
     confidence_N, right_N, _ = rows_N3.T
     # Not floor(confidence * bins): 0.29 * 100 rounds to the wrong bin.
@@ -109,10 +107,12 @@ def _bins(rows_N3: npt.NDArray[np.float64], bins: int) -> ReliabilityBins:
     return ReliabilityBins(edges, count, confidence, accuracy)
 
 
-def _check_distributions(
-    probabilities_NC: npt.NDArray[np.float64], gold_N: npt.NDArray[np.int64], tolerance: float
-) -> None:
-    """Raise a DataError with every row that is no distribution, or has no gold class."""
+def _check_distributions(probabilities_NC: Floats, gold_N: Ids, tolerance: float) -> None:
+    """Check that rows are distributions over the classes, and gold labels class ids.
+
+    Raises:
+        DataError: with every row where this is not so.
+    """
     require_rows("probabilities", probabilities_NC, gold_N)
     sum_N = probabilities_NC.sum(axis=1)
     least_N = probabilities_NC.min(axis=1, initial=0.0)

@@ -21,16 +21,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import NDArray
 
 from heron.base.errors import Problem, nearest, raise_all
 from heron.data import TASKS
 from heron.metrics import require_rows
+from heron.metrics.arrays import Counts as Counts
+from heron.metrics.arrays import Floats
 
-Counts = npt.NDArray[np.int64]
-Fractions = npt.NDArray[np.float64]
-Score = Callable[[Any], Fractions]  # of sums over rows, [..., X], to [...]
-Headline = Callable[[Any], dict[str, Fractions]]  # scores of matrices by name
+Fractions = Floats
+Score = Callable[[Any], Floats]  # of sums over rows, [..., X], to [...]
+Headline = Callable[[Any], dict[str, Floats]]  # scores of matrices by name
 
 
 def confusion_matrix(
@@ -70,73 +71,73 @@ def _class_ids(labels: Sequence[str], classes: Sequence[str]) -> Counts:
     return np.array([ids[label] for label in labels], dtype=np.int64)
 
 
-def support(matrix: Counts) -> npt.NDArray[Any]:
+def support(matrix: Counts) -> NDArray[Any]:
     """Count the gold rows of each class."""
     return matrix.sum(-1)
 
 
-def predicted(matrix: Counts) -> Fractions:
+def predicted(matrix: Counts) -> Floats:
     """Share of all rows that were predicted as each class."""
     return _ratio(_columns(matrix), support(matrix).sum(-1)[..., None])
 
 
-def precision(matrix: Counts) -> Fractions:
+def precision(matrix: Counts) -> Floats:
     """Precision of each class."""
     return _ratio(_hits(matrix), _columns(matrix))
 
 
-def recall(matrix: Counts) -> Fractions:
+def recall(matrix: Counts) -> Floats:
     """Recall of each class."""
     return _ratio(_hits(matrix), support(matrix))
 
 
-def f1(matrix: Counts) -> Fractions:
+def f1(matrix: Counts) -> Floats:
     """F1 of each class."""
     return _ratio(2 * _hits(matrix), _decisions(matrix))
 
 
-def accuracy(matrix: Counts) -> Fractions:
+def accuracy(matrix: Counts) -> Floats:
     """Fraction of rows predicted right; over all classes this is also the micro F1."""
     return _average(_hits(matrix).sum(-1), support(matrix).sum(-1))
 
 
-def macro_f1(matrix: Counts, among: Counts | slice = slice(None)) -> Fractions:
+def macro_f1(matrix: Counts, among: Counts | slice = slice(None)) -> Floats:
     """Mean F1, unweighted, over the classes that occur; `among` limits them."""
     occurs = _decisions(matrix)[..., among] > 0
     return _average(f1(matrix)[..., among].sum(-1), occurs.sum(-1))
 
 
-def weighted_f1(matrix: Counts) -> Fractions:
+def weighted_f1(matrix: Counts) -> Floats:
     """Mean F1 over classes, weighted by support."""
     weight = support(matrix)
     return _average((f1(matrix) * weight).sum(-1), weight.sum(-1))
 
 
-def micro_f1(matrix: Counts, among: Counts) -> Fractions:
+def micro_f1(matrix: Counts, among: Counts) -> Floats:
     """F1 of the pooled decisions about the classes `among`; the others mean "none of these"."""
     hits, decisions = _hits(matrix)[..., among], _decisions(matrix)[..., among]
     return _average(2 * hits.sum(-1), decisions.sum(-1))
 
 
-def _hits(matrix: Counts) -> npt.NDArray[Any]:
+def _hits(matrix: Counts) -> NDArray[Any]:
     return np.diagonal(matrix, axis1=-2, axis2=-1)
 
 
-def _columns(matrix: Counts) -> npt.NDArray[Any]:
+def _columns(matrix: Counts) -> NDArray[Any]:
     return matrix.sum(-2)[..., : matrix.shape[-2]]
 
 
-def _decisions(matrix: Counts) -> npt.NDArray[Any]:
+def _decisions(matrix: Counts) -> NDArray[Any]:
     """Count each class's gold rows and its predictions."""
     return support(matrix) + _columns(matrix)
 
 
-def _average(total: npt.NDArray, count: npt.NDArray) -> Fractions:
+def _average(total: NDArray, count: NDArray) -> Floats:
     undefined = np.full(np.shape(count), np.nan)
     return np.divide(total, count, out=undefined, where=count > 0)[()]
 
 
-def _ratio(numerator: npt.NDArray, denominator: npt.NDArray) -> Fractions:
+def _ratio(numerator: NDArray, denominator: NDArray) -> Floats:
     # Where a denominator is 0 its numerator is too, and 0 / 1 is the 0 we want.
     return numerator / np.maximum(denominator, 1)
 
@@ -144,7 +145,7 @@ def _ratio(numerator: npt.NDArray, denominator: npt.NDArray) -> Fractions:
 PLAIN_SCORES: dict[str, Score] = {s.__name__: s for s in (accuracy, macro_f1, weighted_f1)}
 
 
-def plain_scores(matrix: Counts) -> dict[str, Fractions]:
+def plain_scores(matrix: Counts) -> dict[str, Floats]:
     """Compute the headline scores that every task with classes has."""
     return {name: score(matrix) for name, score in PLAIN_SCORES.items()}
 
@@ -166,7 +167,7 @@ def score_matrix(
     """Compute every score of one split from its confusion matrix.
 
     Returns:
-        Fractions from 0 to 1: the headline scores, then for each class `precision/<class>`,
+        Floats from 0 to 1: the headline scores, then for each class `precision/<class>`,
         `recall/<class>`, `f1/<class>`, `support/<class>` (a count) and `predicted/<class>`, the
         share of rows predicted as it. All 0 for an empty split.
     """
@@ -230,9 +231,9 @@ def bootstrap_intervals(
 
     scores = headline(task, labels, relaxed)
     random = np.random.default_rng(seed)
-    scores_of: dict[str, list[Fractions]] = {}
-    for block in intervals.batches(resamples, group_count + len(count_K) + numbers):
-        draws = block.stop - block.start
+    scores_of: dict[str, list[Floats]] = {}
+    for batch in intervals.batches(resamples, group_count + len(count_K) + numbers):
+        draws = len(batch)
         if groups is None:  # one multinomial draw over the cells
             count_RK = random.multinomial(rows, count_K / max(rows, 1), draws)
         else:

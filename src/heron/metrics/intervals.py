@@ -14,12 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import NDArray
 
 from heron.metrics import require_rows
+from heron.metrics.arrays import Floats, Ids
 
-Floats = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 _NUMBERS_AT_ONCE = 4_000_000  # held in memory by one batch of draws; 8 bytes each
 _TAIL = (1 - 0.95) / 2  # of the resamples, below and above an interval
 Number = TypeVar("Number", np.int64, np.float64)
@@ -39,25 +38,30 @@ def number_groups(groups: Sequence[Any]) -> Ids:
     return np.array([numbers[name] for name in groups], dtype=np.int64)
 
 
-def batches(draws: int, numbers: int) -> Iterator[slice]:
-    """Cut the draws into batches that fit in memory, `numbers` per draw."""
+def batches(draws: int, numbers: int) -> Iterator[range]:
+    """Cut the draws into batches that fit in memory.
+
+    Args:
+        draws: how many draws there are.
+        numbers: how many numbers each draw needs.
+    """
     size = max(1, _NUMBERS_AT_ONCE // max(numbers, 1))
     for start in range(0, draws, size):
-        yield slice(start, min(start + size, draws))
+        yield range(start, min(start + size, draws))
 
 
 def draw_groups(groups: int, resamples: int, random: np.random.Generator) -> Ids:
     """Draw as many groups as there are, with replacement; how often each was drawn, `[R, G]`."""
     counts_RG = np.empty((resamples, groups), np.int64)
-    for block in batches(resamples, 100 * groups):  # what the processor's cache holds
-        drawn_DG = random.integers(groups, size=counts_RG[block].shape)
-        drawn_DG += np.arange(len(drawn_DG))[:, None] * groups  # numbers of its own for each draw
+    for batch in batches(resamples, 100 * groups):  # what the processor's cache holds
+        drawn_DG = random.integers(groups, size=(len(batch), groups))
+        drawn_DG += np.arange(len(batch))[:, None] * groups  # numbers of its own for each draw
         counts = np.bincount(drawn_DG.ravel(), minlength=drawn_DG.size)
-        counts_RG[block] = counts.reshape(drawn_DG.shape)
+        counts_RG[batch] = counts.reshape(drawn_DG.shape)
     return counts_RG
 
 
-def resample_groups(sums_GX: npt.NDArray[Number], resamples: int, seed: int) -> npt.NDArray[Number]:
+def resample_groups(sums_GX: NDArray[Number], resamples: int, seed: int) -> NDArray[Number]:
     """Draw as many groups as there are, with replacement.
 
     Turns the sums of each group, `[G, ...]`, into the sums of each draw, `[R, ...]`; draws differ
@@ -67,8 +71,8 @@ def resample_groups(sums_GX: npt.NDArray[Number], resamples: int, seed: int) -> 
     groups = len(sums_GX)
     sums_GK = sums_GX.reshape(groups, -1)
     sums_RK = []
-    for block in batches(resamples, groups):
-        for weight_G in draw_groups(groups, block.stop - block.start, random):
+    for batch in batches(resamples, groups):
+        for weight_G in draw_groups(groups, len(batch), random):
             sums_RK.append(weight_G @ sums_GK)
     return np.stack(sums_RK).reshape(resamples, *sums_GX.shape[1:])
 

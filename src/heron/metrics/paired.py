@@ -22,14 +22,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike, NDArray
 
 from heron.base.errors import ConfigError, DataError
 from heron.metrics import require_rows
-from heron.metrics.classification import Counts, Fractions, Score
+from heron.metrics.arrays import Counts, Floats
+from heron.metrics.classification import Score
 from heron.metrics.intervals import batches, number_groups
-
-Floats = npt.NDArray[np.float64]
 
 _TIE = 1e-12  # closer differences are equal but for rounding
 _MOST_COPIES = 64  # of runs, when two systems have unequal numbers of them
@@ -49,7 +48,7 @@ class PairedUnits:
         """Score each run's sums; `[..., Q]` to `[..., K]`."""
         return np.asarray(score(sums.reshape(*sums.shape[:-1], -1, *self.shape_X)))
 
-    def scores(self, score: Score) -> tuple[Fractions, Fractions]:
+    def scores(self, score: Score) -> tuple[Floats, Floats]:
         """Compute the score of each of A's runs, `[K]`, and of B's, `[J]`."""
         first_Q, second_Q = self.count_U @ self.first_UQ, self.count_U @ self.second_UQ
         return self.each(score, first_Q), self.each(score, second_Q)
@@ -60,8 +59,8 @@ class PairedUnits:
 
     def difference(self, score: Score) -> float:
         """Compute A's mean score over its runs minus B's."""
-        first_Q, second_Q = self.count_U @ self.first_UQ, self.count_U @ self.second_UQ
-        return float(self.gap(score, first_Q, second_Q))
+        first_K, second_J = self.scores(score)
+        return float(first_K.mean() - second_J.mean())
 
 
 def paired_counts(
@@ -69,7 +68,7 @@ def paired_counts(
     first_KN: Counts,
     second_JN: Counts,
     classes: int,
-    group_N: npt.ArrayLike | None = None,
+    group_N: ArrayLike | None = None,
 ) -> PairedUnits:
     """Count what each unit adds to the confusion matrices of both systems.
 
@@ -105,7 +104,7 @@ def paired_counts(
 
 
 def paired_values(
-    first_KN: npt.ArrayLike, second_JN: npt.ArrayLike, group_N: npt.ArrayLike | None = None
+    first_KN: ArrayLike, second_JN: ArrayLike, group_N: ArrayLike | None = None
 ) -> PairedUnits:
     """Sum each unit's values under both systems; the score is then `mean_value`.
 
@@ -137,14 +136,12 @@ def paired_values(
     return PairedUnits(count_U, sums_UQ[:, :own], sums_UQ[:, own:], (2,))
 
 
-def mean_value(sums: npt.NDArray) -> Fractions:
+def mean_value(sums: NDArray) -> Floats:
     """Divide sums of values by their number, `[..., 2]` to `[...]`: the score of a mean."""
     return np.divide(sums[..., 0], sums[..., 1])
 
 
-def _units(
-    columns: npt.NDArray, group_N: npt.ArrayLike | None
-) -> tuple[npt.NDArray, Counts, Counts]:
+def _units(columns: NDArray, group_N: ArrayLike | None) -> tuple[NDArray, Counts, Counts]:
     """Merge equal rows into kinds, or take groups as kinds; returns rows, units and `count_U`."""
     if group_N is None:
         columns, count_U = np.unique(columns, axis=1, return_counts=True)
@@ -210,7 +207,7 @@ def paired_bootstrap(
     columns = units.first_UQ.shape[1] + units.second_UQ.shape[1]
     difference_R = np.empty(draws)
     for batch in batches(draws, max(int(units.count_U.sum()), columns)):
-        weight_RU = _weights(units.count_U, batch.stop - batch.start, random)
+        weight_RU = _weights(units.count_U, len(batch), random)
         first_RQ, second_RQ = weight_RU @ units.first_UQ, weight_RU @ units.second_UQ
         difference_R[batch] = units.gap(score, first_RQ, second_RQ)
 
@@ -278,11 +275,10 @@ def approximate_randomization(
     as_far = 0
     for batch in batches(draws, max(change_UQ.shape[0], 2 * first_Q.size)):
         if exact:  # the digits of a draw's number say which units are swapped
-            number_R1 = np.arange(batch.start, batch.stop)[:, None]
+            number_R1 = np.array(batch)[:, None]
             swapped_RU = (number_R1 >> np.arange(differing)) & 1
         else:
-            size = (batch.stop - batch.start, len(count_U))
-            swapped_RU = random.binomial(count_U, 0.5, size=size)
+            swapped_RU = random.binomial(count_U, 0.5, size=(len(batch), len(count_U)))
         moved_RQ = swapped_RU.astype(np.float64) @ change_UQ
         difference_R = units.gap(score, first_Q + moved_RQ, second_Q - moved_RQ)
         as_far += int((np.abs(difference_R) >= abs(observed) - _TIE).sum())

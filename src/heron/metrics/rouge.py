@@ -36,7 +36,6 @@ from itertools import accumulate, chain, pairwise
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from rapidfuzz.distance import LCSseq
@@ -50,6 +49,7 @@ from heron.languages.romanian import ROMANIAN
 from heron.languages.unicode import UnicodeOptions, normalise
 from heron.languages.words import spaced, words
 from heron.metrics import require_rows
+from heron.metrics.arrays import Counts, Floats
 from heron.metrics.names import MEASURES
 
 Ids: TypeAlias = "array[int]"  # the tokens of a text
@@ -210,23 +210,25 @@ def _column(texts: Sequence[str]) -> pa.Array:
 
 
 def _unescape(ids: list[Ids], spellings: pa.Array) -> pa.Array:
-    """Remove the escaped space of a mark at the beginning of a text: no space precedes it."""
+    """Remove the escaped space of a mark at the beginning of a text: no space precedes it.
+
+    Changes the first number of such texts in `ids`; returns the spellings with the new ones.
+    """
     escaped = pc.starts_with(spellings, _ESCAPED_SPACE)
     if not pc.any(escaped).as_py():
         return spellings
+
     bare = pc.utf8_slice_codeunits(spellings.filter(escaped), len(_ESCAPED_SPACE))
     all_spellings = pa.concat_arrays([spellings, bare]).dictionary_encode()
     numbers = pc.indices_nonzero(escaped).to_pylist()
     bare_numbers = all_spellings.indices[len(spellings) :].to_pylist()
     at_start = dict(zip(numbers, bare_numbers, strict=True))
+
     for text in ids:
         if text:
             text[0] = at_start.get(text[0], text[0])
     return all_spellings.dictionary
 
-
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 
 _MOST_TOKENS = 1 << 31  # of a vocabulary: so the ids of two tokens fit into one integer
 

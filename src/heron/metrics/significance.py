@@ -17,13 +17,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike, NDArray
 
 from heron.metrics import require_rows
 
 _MOST_SPLITS = 10_000  # ways to split values into two samples for an exact p; seven runs each
 
-Booleans = npt.NDArray[np.bool_]
+Booleans = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class MannWhitney:
     smallest_p: float  # the least p that samples of this size can reach (three seeds each: .1)
 
 
-def mcnemar(first_N: npt.ArrayLike, second_N: npt.ArrayLike) -> McNemar:
+def mcnemar(first_N: ArrayLike, second_N: ArrayLike) -> McNemar:
     """Compare how often each of two systems alone is right (True), by the exact binomial test.
 
     Raises:
@@ -81,7 +81,7 @@ def mcnemar(first_N: npt.ArrayLike, second_N: npt.ArrayLike) -> McNemar:
     return McNemar(statistic, p, only_first, only_second, len(first))
 
 
-def cochran_q(right_NS: npt.ArrayLike) -> CochranQ:
+def cochran_q(right_NS: ArrayLike) -> CochranQ:
     """Compare how often several systems are right; of two it is McNemar's uncorrected chi-square.
 
     Q is 0 and p is 1 where all systems are right (True) on the same rows.
@@ -97,7 +97,7 @@ def cochran_q(right_NS: npt.ArrayLike) -> CochranQ:
 
 
 def mann_whitney(
-    first: Sequence[float] | npt.NDArray, second: Sequence[float] | npt.NDArray
+    first: Sequence[float] | NDArray, second: Sequence[float] | NDArray
 ) -> MannWhitney:
     """Compare two independent samples, such as the scores of runs (seeds), by rank.
 
@@ -128,7 +128,7 @@ def mann_whitney(
     )
 
 
-def _exact_p(first: npt.NDArray, second: npt.NDArray) -> float:
+def _exact_p(first: NDArray, second: NDArray) -> float:
     """Compute p over all ways to split the values into two samples; ties share ranks."""
     from scipy.stats import rankdata  # start-up time
 
@@ -154,7 +154,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected.tolist()
 
 
-def _stack_systems(columns: Sequence[npt.ArrayLike]) -> Booleans:
+def _stack_systems(columns: Sequence[ArrayLike]) -> Booleans:
     """Stack the systems' columns, `[N, S]`."""
     require_rows("scores", *map(np.atleast_1d, columns))
     return np.stack([np.asarray(column, dtype=bool) for column in columns], axis=1)

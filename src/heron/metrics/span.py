@@ -22,11 +22,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 from rapidfuzz.distance.Levenshtein import distance
 
 from heron.base.errors import DataError
@@ -34,9 +34,9 @@ from heron.languages.language import Language
 from heron.languages.unicode import UnicodeOptions, normalise
 from heron.languages.words import spaced
 from heron.metrics import require_rows
+from heron.metrics.arrays import Floats
 
 Tokens = tuple[str, ...]
-Floats = npt.NDArray[np.float64]
 Score = TypeVar("Score", float, tuple[float, float])
 
 # `\b(a|an|the)\b`, but beginning with a letter, which a search finds eight times as fast.
@@ -174,14 +174,14 @@ def mean_scores(items: Mapping[str, Floats]) -> dict[str, float]:
 
     They are sorted first, so that their order does not change the last bit.
     """
-    means = {}
+    means = dict.fromkeys(items, 0.0)
     for name, score_N in items.items():
-        is_defined = not np.isnan(score_N).all()
-        means[name] = float(np.nanmean(np.sort(score_N))) if is_defined else 0.0
+        if not np.isnan(score_N).all():
+            means[name] = float(np.nanmean(np.sort(score_N)))
     return means
 
 
-def best_threshold(none_N: npt.ArrayLike, gain_N: npt.ArrayLike) -> float:
+def best_threshold(none_N: ArrayLike, gain_N: ArrayLike) -> float:
     """Choose the threshold with the highest F1; of several, the nearest to 0.
 
     Args:
@@ -213,7 +213,7 @@ def best_threshold(none_N: npt.ArrayLike, gain_N: npt.ArrayLike) -> float:
     return float(best[np.abs(best).argmin()])
 
 
-def expected_f1(answers: Sequence[str], p_N: npt.ArrayLike, profile: Profile) -> Floats:
+def expected_f1(answers: Sequence[str], p_N: ArrayLike, profile: Profile) -> Floats:
     """Compute the F1 of each of N candidates on average over all as golds, float64 `[N]`.
 
     `p_N` are the candidates' probabilities, `[N]`. The highest value is the minimum Bayes risk's.
@@ -221,10 +221,8 @@ def expected_f1(answers: Sequence[str], p_N: npt.ArrayLike, profile: Profile) ->
     Source: Kumar and Byrne 2004, with 1 - F1 as loss and the candidates as the evidence space.
     """
     tokens = profile.tokens(answers)
-    f1_NN = np.empty((len(tokens), len(tokens)))
-    for row, answer in enumerate(tokens):
-        for column, gold in enumerate(tokens):
-            _, f1_NN[row, column] = _overlap(answer, gold, squad_2=False)
+    overlaps = [_overlap(answer, gold, squad_2=False) for answer, gold in product(tokens, tokens)]
+    f1_NN = np.reshape([f1 for _, f1 in overlaps], (len(tokens), len(tokens)))
     return f1_NN @ np.asarray(p_N, dtype=np.float64)
 
 
@@ -254,18 +252,22 @@ def _best(
 
 
 def _overlap(answer: Tokens, gold: Tokens, squad_2: bool) -> tuple[float, float]:
-    """Compute exact match and the F1 of tokens, each counted as often as it occurs in both."""
+    """Compare the tokens of an answer and a gold answer.
+
+    Returns:
+        Exact match, 0 or 1, and the F1 of tokens, each counted as often as both have it.
+    """
     if answer == gold:
         return 1.0, float(bool(answer) or squad_2)
     distinct = set(answer)
     shared = len(distinct.intersection(gold))
     if not shared:
         return 0.0, 0.0
+
     if len(distinct) < len(answer) and len(set(gold)) < len(gold):  # both texts repeat a token
         shared = (Counter(answer) & Counter(gold)).total()
     # The official order of operations: the last bit is the same, too.
-    precision = shared / len(answer)
-    recall = shared / len(gold)
+    precision, recall = shared / len(answer), shared / len(gold)
     return 0.0, 2 * precision * recall / (precision + recall)
 
 

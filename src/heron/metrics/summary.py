@@ -41,8 +41,9 @@ import numpy as np
 from heron.languages.language import Language
 from heron.languages.words import folded_words
 from heron.metrics import require_rows
+from heron.metrics.arrays import Floats
 from heron.metrics.names import COPIES, MEASURES, PROFILES
-from heron.metrics.rouge import Floats, number_tokens, pair_scores, rouge
+from heron.metrics.rouge import number_tokens, pair_scores, rouge
 
 Tokens = Sequence[str]
 Segment = Callable[[Sequence[str]], Sequence[Tokens]]
@@ -101,19 +102,23 @@ class Tally:
         return columns[:, 1] + 0, columns[:, 1] - columns[:, 0]
 
     def add(self, article: Tokens, summary: Tokens) -> None:
-        """Count one article and its summary."""
+        """Count one article and its summary.
+
+        Args:
+            article: its tokens.
+            summary: its tokens.
+        """
         self._articles.update(article)
         self._summaries.update(summary)
         row = [len(article) - len(summary), len(article)]
         for n in _REPEATED:
-            counted = list(ngrams(summary, n))
-            row += [len(counted) - len(set(counted)), len(counted)]
-        for n in _NOVEL:
-            known = set(ngrams(article, n))
             tokens = list(ngrams(summary, n))
-            for counted in (list(set(tokens)), tokens):  # as in COUNTS
-                novel = sum(ngram not in known for ngram in counted)
-                row += [novel, len(counted)]
+            row += [len(tokens) - len(set(tokens)), len(tokens)]
+        for n in _NOVEL:
+            known, tokens = set(ngrams(article, n)), list(ngrams(summary, n))
+            types = set(tokens)
+            row += [len(types - known), len(types)]  # in the order of COUNTS
+            row += [sum(ngram not in known for ngram in tokens), len(tokens)]
         self._rows.append(row)
 
     def shares(self, count: str = "type") -> dict[str, Floats]:

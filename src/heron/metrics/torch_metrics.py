@@ -9,7 +9,6 @@ Legend: N rows, C classes, K values of a row.
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torchmetrics import Metric
@@ -18,12 +17,12 @@ from torchmetrics.utilities import dim_zero_cat
 from heron.base.errors import DataError
 from heron.data.features import UNLABELLED
 from heron.languages import get_language
+from heron.metrics.arrays import Floats
 from heron.metrics.calibration import calibration_of_rows, calibration_rows
 from heron.metrics.classification import score_matrix
 from heron.metrics.names import rouge_names
 
 # Late imports: a run of one task needs the scores of no other.
-Floats = npt.NDArray[np.float64]
 
 
 class Scores(Metric):
@@ -182,7 +181,11 @@ class SpanScores(RowScores):
         return item_scores(preds, golds, profiles, no_answer=self.no_answer)
 
     def scores(self) -> dict[str, float]:
-        """See `Scores`; with `none`, `threshold` is among them."""
+        """See `Scores`.
+
+        Where `update` got `none`, answers up to the best threshold count, and it is among the
+        scores as `threshold`.
+        """
         from heron.metrics.span import best_threshold, mean_scores
 
         if not self.no_answer:
