@@ -36,7 +36,18 @@ def plan_epoch(
     epoch: int,
     copies_U: np.ndarray | None = None,
 ) -> list[np.ndarray]:
-    """Plan one epoch: batches of unit indices, int64; equal arguments give equal plans."""
+    """Plan one epoch; equal arguments give equal plans.
+
+    Args:
+        units: the train split's.
+        batching: the plan, and the limits of a batch.
+        seed: of the run.
+        epoch: from 0.
+        copies_U: how often each unit is seen, int64; None: once.
+
+    Returns:
+        Batches of unit indices, int64.
+    """
     drawn_P = np.arange(len(units))
     if copies_U is not None:
         drawn_P = np.repeat(drawn_P, copies_U)
@@ -113,6 +124,10 @@ def interleave(order_P: np.ndarray, classes_U: np.ndarray) -> np.ndarray:
     In any stretch of the result, the count of a class with share p is off by at most 1 + p (C - 2),
     at its beginning by half of that. Of units sorted by length, those at the same quantile of their
     class's lengths come together, so that little is padded.
+
+    Args:
+        order_P: unit indices.
+        classes_U: class id of each unit.
     """
     classes_P = classes_U[order_P]
     quantile_P = np.empty(len(order_P))  # of each unit, among those of its class
@@ -132,7 +147,13 @@ def fill_batches(
 ) -> list[np.ndarray]:
     """Cut an order of units into batches of at most `tokens` padded tokens.
 
-    A unit larger than `tokens` is a batch of its own. `first` scales the first batch's budget.
+    A unit larger than `tokens` is a batch of its own.
+
+    Args:
+        order_U: unit indices.
+        units: of the split.
+        tokens: limit of padded tokens.
+        first: factor on the limit of the first batch.
     """
     batches = []
     start = longest = sequences = 0  # of the batch that is being filled

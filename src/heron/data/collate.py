@@ -75,14 +75,27 @@ class Batch:
 
 
 def known_places(column: str, batch: Batch) -> Tensor:
-    """Find the entries of a column that are not `IGNORED`, in its flat form; int64 [N]."""
+    """Find the entries of a column that are not `IGNORED`.
+
+    The host's copy of the batch is read, so that a GPU need not be waited for.
+
+    Returns:
+        Indices into the flat column, int64 [N], on the batch's device.
+    """
     device = batch.columns[column].device
     is_known = batch.host.columns[column] != IGNORED
     return is_known.flatten().nonzero()[:, 0].to(device, non_blocking=True)
 
 
 class Collator:
-    """Turns unit indices into a `Batch` of tokens, or of vectors (per row or per sequence)."""
+    """Turns unit indices into a `Batch` of tokens, or of stored vectors.
+
+    Args:
+        features: of the split.
+        pad_id: token id of padding.
+        vectors_XP: a vector for each row or each sequence, which replaces its tokens.
+        units: of the split; None: made from the features.
+    """
 
     def __init__(
         self,
@@ -100,6 +113,7 @@ class Collator:
         sequences_B, unit_B = _members(units.sequences_V, units_U)
         rows_R, unit_R = _members(units.rows_V, units_U)
 
+        # A batch of stored vectors has no tokens.
         tokens_BL = mask_BL = np.zeros((len(sequences_B), 0), dtype=np.int64)
         pooled_XP = None
         if self.vectors_XP is None:
@@ -155,7 +169,17 @@ class Collator:
 def _padded(
     values: np.ndarray, offsets: np.ndarray, entries: np.ndarray, fill: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Stack the lists of some entries, padded to `[entries, longest, ...]`; also their lengths."""
+    """Stack the lists of some entries, padded on the right.
+
+    Args:
+        values: all lists, one after the other.
+        offsets: where each list begins in `values`, and where the last one ends.
+        entries: which lists to stack.
+        fill: value of the padding.
+
+    Returns:
+        `[entries, longest, ...]`, and the length of each list.
+    """
     starts = offsets[entries]
     ends = offsets[entries + 1]
     lengths = ends - starts
@@ -168,7 +192,11 @@ def _padded(
 
 
 def _members(borders_V: np.ndarray, units_U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """List the members of some units, and for each member its unit's position in `units_U`."""
+    """List the members (sequences or rows) of some units.
+
+    Returns:
+        Indices of the members, and for each one the position of its unit in `units_U`.
+    """
     starts_U = borders_V[units_U]
     counts_U = borders_V[units_U + 1] - starts_U
     unit_N = np.repeat(np.arange(len(units_U)), counts_U)
@@ -194,6 +222,12 @@ def share(units_U: np.ndarray, tokens_U: np.ndarray, rank: int, ranks: int) -> n
     Units are dealt to the processes from the longest to the shortest, in turns of alternating
     direction, since a step waits for the largest share; two shares differ by at most the longest
     unit.
+
+    Args:
+        units_U: the batch's unit indices.
+        tokens_U: tokens of each of these units.
+        rank: of the process.
+        ranks: number of processes.
     """
     turn_U = np.arange(len(units_U)) % (2 * ranks)
     rank_U = np.minimum(turn_U, 2 * ranks - 1 - turn_U)
@@ -206,6 +240,11 @@ class SharingCollator:
 
     All processes must have the same number of batches. A share without a unit therefore gets a
     placeholder: a unit without labels that passes through the model and counts nowhere.
+
+    Args:
+        collate: collates a whole batch.
+        rank: of this process.
+        ranks: number of processes.
     """
 
     def __init__(self, collate: Collator, rank: int, ranks: int):

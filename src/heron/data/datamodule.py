@@ -40,11 +40,19 @@ Plan = Callable[[int], list[np.ndarray]]  # an epoch's batches of units
 class DataModule(pl.LightningDataModule):
     """Reads a data set, tokenizes it once, and plans its batches; an ordinary Lightning DataModule.
 
-    Nothing is read before `prepare_data`, `setup` or the first look at `examples`, `features` or
+    Nothing is read before `prepare_data`, `setup` or the first access to `examples`, `features` or
     `tokenizer`. Each epoch has a plan of its own, and each of several processes loads its share of
-    every planned batch. Where `vectors` are set (a frozen encoder's, by split), batches have those
-    instead of tokens; a `curriculum` plans the training batches. `examples` (by split) and
-    `tokenizer` replace those of the configuration.
+    every planned batch.
+
+    Args:
+        config: the run's configuration.
+        examples: by split, in place of those of the data set.
+        tokenizer: in place of the encoder's.
+
+    Attributes:
+        vectors: the pooled vectors of a frozen encoder by split, where batches have these instead
+            of tokens.
+        curriculum: what plans the training batches in place of `batching`; None: nothing.
     """
 
     def __init__(self, config: RunSettings, examples: Splits | None = None, tokenizer: Any = None):
@@ -132,7 +140,7 @@ class DataModule(pl.LightningDataModule):
         return self._count(self.config.trainer.max_epochs if epochs in (None, -1) else epochs)
 
     def steps_per_epoch(self) -> list[int]:
-        """Count the optimizer steps of every epoch."""
+        """Count the optimizer steps of every epoch; the last one may accumulate fewer batches."""
         accumulate = self.config.trainer.accumulate_grad_batches
         if self.trainer is not None:
             accumulate = self.trainer.accumulate_grad_batches
@@ -297,7 +305,8 @@ _last: dict[str, Prepared] = {}
 def prepare_once(config: RunSettings) -> Prepared:
     """Prepare a run's data, or reuse those of the process's previous job if they are the same.
 
-    The key is of everything `Prepared` depends on: settings, data files, tokenizer files.
+    They are the same if everything that `Prepared` depends on is: settings, data files, files of
+    the tokenizer.
     """
     sets = every_set(config).values()
     data_dir, cache = Path(config.paths.data), Path(config.paths.cache)
@@ -419,7 +428,12 @@ def feature_options(config: RunSettings, training: bool = False) -> FeatureOptio
 
 
 def plan_stored(units: Units, most: int = 4096) -> list[np.ndarray]:
-    """Plan one pass over stored vectors, in order: batches of about `most`, as a head is fast."""
+    """Plan one pass over stored vectors, in order.
+
+    Args:
+        units: of the split.
+        most: vectors in a batch, about; many, as a head is fast.
+    """
     # Vectors are stored per row or per sequence; the more numerous ones count.
     vectors_U = np.maximum(np.diff(units.rows_V), np.diff(units.sequences_V))
     batch_U = np.cumsum(vectors_U) // most

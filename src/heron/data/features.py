@@ -105,7 +105,11 @@ class Features:
     ) -> Features:
         """Make features of examples with one sequence each and no second text.
 
-        `rest` has `labels_R` and other fields.
+        Args:
+            examples: the rows.
+            ids: token ids of each row.
+            cut: whether the length limit cut each row's text.
+            rest: `labels_R` and other fields.
         """
         tokens_T, offsets_S = flatten(ids)
         return cls(
@@ -195,7 +199,15 @@ class FeatureOptions:
 def flatten(
     sequences: Sequence[np.ndarray], shape: tuple[int, ...] = ()
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Concatenate token ids, or other entries of a shape, int32; returns tokens_T and offsets_S."""
+    """Concatenate token ids, or other lists.
+
+    Args:
+        sequences: a list of ids for each sequence.
+        shape: of one entry; () for a number.
+
+    Returns:
+        tokens_T, int32, and offsets_S, int64: where each sequence begins, and the last one ends.
+    """
     nothing = np.empty((0, *shape), dtype=np.int32)
     tokens_T = np.concatenate([nothing, *sequences])
     lengths_S = [len(ids) for ids in sequences]
@@ -208,7 +220,12 @@ def token_ids(ids: Sequence[int]) -> np.ndarray:
 
 
 def require_none_refused(features: Features, split: str) -> None:
-    """Raise a DataError that lists every refused example of a split, if there are any."""
+    """Raise a DataError that lists every refused example of a split, if there are any.
+
+    Args:
+        features: of the split.
+        split: its name, for the message.
+    """
     problems = []
     for problem in features.refused:
         fixes = problem.fixes or (

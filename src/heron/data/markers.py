@@ -41,9 +41,14 @@ class MarkerError(ValueError):
 
 
 def parse_marked(text: str, markers: Markers) -> tuple[str, tuple[Span, Span]]:
-    """Return the text without its markers, and the spans of event 1 and event 2, all stripped.
+    """Separate a text from its markers.
 
-    Event 2 may come before event 1.
+    Args:
+        text: with four markers.
+        markers: the strings to look for; event 2 may come before event 1.
+
+    Returns:
+        The text without its markers, and the spans of event 1 and event 2, all stripped.
 
     Raises:
         MarkerError: anything but two separate mentions, neither of them empty.

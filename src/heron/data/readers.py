@@ -141,7 +141,10 @@ def _shipped_columns(config: DataConfig, label: str) -> dict[str, str]:
 def _check_counts(split: str, path: Path, rows: Rows, config: DataConfig) -> list[Problem]:
     """Compare the number of rows, in total and per class, with the pinned numbers.
 
-    Those of a built file are in its manifest, beside the hash by which it was verified.
+    A file with a manifest has been verified by its hash.
+
+    Returns:
+        A problem for each number that differs.
     """
     file = config.files.get(split) or FileConfig("")
     is_subset = file.unseen and file.rows is None  # `counts` are those of the whole file
@@ -203,9 +206,20 @@ def read_parts(
 ) -> Iterator[Rows]:
     """Read texts without labels, `size` rows at a time, like `read_rows(..., "ignored", "report")`.
 
-    Of earlier rows only the file's own ids stay in memory; JSON is in memory as a whole. Some parts
-    may have no examples. A DataError comes before the first part where the file cannot be read or
-    lacks a column, after the last one where no row can be used.
+    Of earlier rows only the file's own ids stay in memory; JSON is in memory as a whole.
+
+    Args:
+        path: a table, or a file in a format of the task.
+        config: column names, markers, classes and Unicode options.
+        size: rows of a part.
+        data_dir, cache_dir: where the phrases that `data.phrases` removes are listed.
+
+    Yields:
+        The parts; some may have no examples.
+
+    Raises:
+        DataError: before the first part where the file cannot be read or lacks a column, after the
+            last one where no row can be used.
     """
     read = _own_reader(config, "ignored", data_dir, cache_dir)
     sources: Iterable[Path | Table] = [path]
@@ -234,7 +248,7 @@ def read_parts(
 def _own_reader(
     config: DataConfig, labels: Labels, data_dir: Path | None, cache_dir: Path | None
 ) -> Callable[[Path | Table], Rows]:
-    """Make the reader of users' own files."""
+    """Make the reader of users' own files, which need only texts, and labels if required."""
     data_dir = data_dir or default_data_dir()
     cache_dir = cache_dir or default_cache_dir()
     phrases = locate_phrases(config, data_dir, cache_dir)
@@ -246,9 +260,15 @@ def _own_reader(
 
 
 def data_set(config: RunSettings, name: str, of_stage: bool = False) -> DataConfig:
-    """Find a data set: the run's own (with its overrides), a stage's, or one with equal classes.
+    """Find a data set of a run.
 
-    That of a stage may also be of another task.
+    Args:
+        config: the run's; its own data set, and those of its stages, have their overrides.
+        name: of the data set.
+        of_stage: whether it is a stage's, which may be of another task.
+
+    Raises:
+        ConfigError: its classes, or their order, are not those of the run's own data set.
     """
     own = config.data
     for known in (own, *config.others.values()):
@@ -270,7 +290,8 @@ def data_set(config: RunSettings, name: str, of_stage: bool = False) -> DataConf
 def every_set(config: RunSettings) -> dict[str, DataConfig]:
     """Find the data sets that a run reads, by name.
 
-    These are its own or, if it has stages, theirs; and those of `also_test`.
+    Returns:
+        Those that it trains on (its own or, if it has stages, theirs) and those of `also_test`.
     """
     stages = config.read_stages()
     trained = {stage.data: data_set(config, stage.data, of_stage=True) for stage in stages}
@@ -297,7 +318,12 @@ def no_rows(name: str, split: str, what: str = "train on") -> ConfigError:
 def load_run_data(config: RunSettings) -> Loaded:
     """Read a run's own data set, and the test split (or validation) of those in `also_test`.
 
-    The others' splits are called `<data set>.<split>`.
+    Returns:
+        The examples by split; the others' splits are called `<data set>.<split>`.
+
+    Raises:
+        ConfigError: a data set in `also_test` has neither split.
+        DataError: as `load_with_report`.
     """
     data_dir, cache_dir = Path(config.paths.data), Path(config.paths.cache)
     loaded = load_with_report(config.data, data_dir, cache_dir)

@@ -85,6 +85,10 @@ def own_table(source: Path | Table, config: DataConfig) -> Table:
 
     Names in other case, and `SYNONYMS`, are accepted if exactly one column of the table fits; the
     user is told once.
+
+    Args:
+        source: a file, or rows of it.
+        config: of the data set.
     """
     table = source
     if not isinstance(table, Table):
@@ -269,7 +273,16 @@ class TableReader(ABC):
     def example(
         self, index: int, guid: str, text: str, side: Mapping[str, Any], group: Any, **fields: Any
     ) -> Example:
-        """Make a row's example; `side` also gets its file, line and `data.columns.side`."""
+        """Make a row's example.
+
+        Args:
+            index: of the row in the table.
+            guid: its id.
+            text: its first text.
+            side: further values of `Example.side`, beside file, line and `data.columns.side`.
+            group: a cell, which may be missing.
+            fields: of the example.
+        """
         row, columns = self.table.rows[index], self.config.columns
         origin = {"file": self.table.path.name, "line": self.table.lines[index]}
         kept = {column: row.get(column) for column in columns.side}
@@ -282,7 +295,16 @@ class TableReader(ABC):
 
 
 class RowReader(TableReader):
-    """Reads rows with a label and what `texts` reads, perhaps joined to a second table."""
+    """Reads rows with a label and what `texts` reads, perhaps joined to a second table.
+
+    Args:
+        table: the rows.
+        config: of the data set.
+        labels: whether each row needs a label.
+        label_column: the column with the label.
+        texts: reads the texts of a row.
+        joined: the second table, by the values of its key; None: there is none.
+    """
 
     def __init__(
         self,
@@ -357,6 +379,7 @@ class RowReader(TableReader):
             return None
 
     def _label(self, value: Any, line: int) -> str | None:
+        """Read the label; a missing one is a problem where labels are required."""
         before = len(self.problems)
         label = self._class(self.label_reader, value, line)
         is_unlabelled = label is None and len(self.problems) == before
@@ -368,6 +391,7 @@ class RowReader(TableReader):
         return label
 
     def _joined(self, row: Mapping[str, Any], line: int) -> Mapping[str, Any]:
+        """Look up the columns that the second table has for a row; a row without is a problem."""
         join = self.config.join
         if self.joined is None or join is None:
             return {}
@@ -386,9 +410,13 @@ TextReader = Callable[[RowReader, Mapping[str, Any], int], Texts]
 def open_table(
     texts: TextReader, config: DataConfig, files: Mapping[str, Path], *columns: str
 ) -> Reader:
-    """Make a reader of tables with one labelled example in each row; `files` may have `join`.
+    """Make a reader of tables with one labelled example in each row.
 
-    `columns` are required besides those that `data.columns` names.
+    Args:
+        texts: reads the texts of a row.
+        config: of the data set.
+        files: the data set's files by name; `join` is read at once, if it is among them.
+        columns: required besides those that `data.columns` names.
     """
     joined: Joined | None = None
     if config.join and JOIN in files:
@@ -405,7 +433,14 @@ def open_table(
 
 
 def read_join(path: Path, join: JoinConfig) -> Joined:
-    """Read a second table, each row under the value of its key, which must not repeat."""
+    """Read the second table of a join.
+
+    Returns:
+        The columns to take from each row, by the value of its key.
+
+    Raises:
+        DataError: a column is missing, or a key is repeated.
+    """
     table = read_table(path)
     table.require(join.key, *join.take.values())
     raise_all(table.duplicates(join.key))

@@ -87,7 +87,14 @@ def locate_phrases(config: DataConfig, data_dir: Path, cache_dir: Path) -> Path 
 def _fetch_missing(
     sources: Mapping[str, Source], config: DataConfig, cache_dir: Path
 ) -> dict[str, Path]:
-    """Download the files that are missing; returns the path of each."""
+    """Download the files that are missing.
+
+    Returns:
+        The path of each file.
+
+    Raises:
+        DataError: files that cannot be fetched, or are not the pinned ones.
+    """
     downloads = cache_dir / "downloads"
     problems = []
     for source in sources.values():
@@ -168,7 +175,14 @@ def inspect(
 ) -> dict[str, Source]:
     """Look for every file of a data set on this computer; files with pinned hashes are hashed.
 
-    `further` adds the files of the release that this configuration does not read.
+    Args:
+        config: of the data set.
+        data_dir: `paths.data`.
+        cache_dir: the folder of all caches, with earlier downloads.
+        further: add the files of the release that this configuration does not read.
+
+    Returns:
+        What is known of each file, by its name.
     """
     if data_dir.is_file():
         raise ConfigError(f"paths.data={data_dir}: a file; name the folder that holds data sets")
@@ -236,6 +250,7 @@ def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
     from chronicle.settings import ChronicleConfig, SettingsError
 
     assert config.generator is not None
+
     options = asdict(config.generator) | {"task": config.task, "language": config.language}
     weights = options.pop("class_weights")
     try:
@@ -302,6 +317,7 @@ def _hub_files(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str,
 
 
 def _store(source: str, config: DataConfig, target: Path, cache: Path) -> None:
+    """Write each split of a data set of the hub as Parquet into the folder `target`."""
     loaded = _load(source, config, cache)
     names = {split: config.hub_splits.get(split, split) for split in SPLITS}
     absent = [name for name in config.hub_splits.values() if name not in loaded]

@@ -23,6 +23,16 @@ def carve(examples: Sequence[Example], config: ValidationConfig) -> Halves:
     The split has whole groups, drawn one by one until they hold `config.fraction` of the rows; a
     group that would make it more than twice that share is skipped. Examples without a group are
     grouped by text: the pairs of one window, or the hypotheses about one premise, stay together.
+
+    Args:
+        examples: the training rows.
+        config: the share to take, and whether to take groups.
+
+    Returns:
+        Train and the other split.
+
+    Raises:
+        DataError: nothing would be left for train.
     """
     units = _units(examples, config.by)
     drawn = _draw(units, config.fraction, config.seed, most=2 * config.fraction)
@@ -35,8 +45,18 @@ def carve(examples: Sequence[Example], config: ValidationConfig) -> Halves:
 def take_fold(examples: Sequence[Example], config: FoldsConfig) -> Halves:
     """Divide the training examples into train and one fold.
 
-    Whole groups, in an order that the seed draws, go to the fold that holds the fewest rows so far.
+    Whole groups, in an order that the seed draws, go to the fold that has the fewest rows so far.
     Groups are those of `carve`.
+
+    Args:
+        examples: the training rows.
+        config: the number of folds, and which one to take.
+
+    Returns:
+        Train and the fold.
+
+    Raises:
+        DataError: there are fewer groups than folds.
     """
     units = _units(examples, config.by)
     rows_of_unit = Counter(units)
@@ -71,7 +91,7 @@ def _divide(examples: Sequence[Example], units: Sequence[str], chosen_units: set
 def _units(examples: Sequence[Example], by: str) -> list[str]:
     """Name the unit that each example is drawn with: its group, or only itself.
 
-    Questions are never divided from others on their paragraph, as these tell their answers. If all
+    Questions on one paragraph stay together, because they give away each other's answers. If all
     examples share one group, units are texts; if all share one text, single rows.
     """
     guids = [example.guid for example in examples]
@@ -108,9 +128,13 @@ def sample(examples: Sequence[Example], config: SampleConfig) -> list[Example]:
 
 
 def _draw(units: Sequence[str], fraction: float, seed: int, most: float = 1.0) -> set[str]:
-    """Draw units until they hold `fraction` of the rows; `units` has one entry per row.
+    """Draw units until they have a share of the rows.
 
-    A unit that would lift the share above `most` is skipped, unless nothing else is left.
+    Args:
+        units: the unit of each row.
+        fraction: the least share.
+        seed: of the order.
+        most: a unit that would lift the share above it is skipped, unless nothing else is left.
     """
     rows_of_unit = Counter(units)
     fewest = fraction * len(units) - 1e-9  # 0.1 * 30 is a little more than 3

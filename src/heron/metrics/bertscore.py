@@ -94,6 +94,9 @@ def bertscore(
     """Score every one of N predictions by itself.
 
     Args:
+        predictions: N texts.
+        references: N texts, in the same order.
+        config: encoder and layer; how long texts and rare tokens are treated.
         cache: folder for results; None stores nothing.
         device: None takes a GPU where there is one.
         progress: show a bar; None: on terminals.
@@ -188,7 +191,12 @@ class TokenEncoder:
         return cls(model.eval().to(device), tokenizer, count_positions(model), precision)
 
     def ids(self, texts: Sequence[str], cut: bool = False) -> list[Ids]:
-        """Tokenize stripped texts; `cut` drops what is beyond the encoder's input."""
+        """Tokenize stripped texts.
+
+        Args:
+            texts: to tokenize.
+            cut: drop the tokens beyond the encoder's input.
+        """
         stripped = [text.strip() for text in texts]
         if isinstance(self.tokenizer, GPT2Tokenizer | RobertaTokenizer):
             # These distinguish words after a space; bert-score puts a space there, too.
@@ -206,7 +214,14 @@ class TokenEncoder:
         return self.positions is not None and len(ids) > self.positions
 
     def states(self, texts: Sequence[Ids]) -> list[Tensor]:
-        """Encode texts, none of them long; for each float32 [tokens, D], on the CPU."""
+        """Encode texts, none of which is longer than the encoder's input.
+
+        Args:
+            texts: token ids of each text.
+
+        Returns:
+            For each text the states of its tokens, float32 [tokens, D], on the CPU.
+        """
         lengths_N = np.array([len(ids) for ids in texts])
         tokens = TOKENS if self.model.device.type == "cpu" else GPU_TOKENS
         states: dict[int, Tensor] = {}
@@ -328,7 +343,11 @@ def idf_weights(references: Sequence[Ids], special: Iterable[int]) -> Weights:
 def match_tokens(
     candidate_KD: Tensor, reference_LD: Tensor, weights_K: np.ndarray, weights_L: np.ndarray
 ) -> tuple[float, float, float]:
-    """Match the tokens of two texts, by states of length 1 (float32) and weights not all 0.
+    """Match the tokens of two texts.
+
+    Args:
+        candidate_KD, reference_LD: states of the tokens, float32, of length 1.
+        weights_K, weights_L: weights of the tokens, not all 0.
 
     Returns:
         Precision and recall, cosines from -1 to 1, and their harmonic mean, F1; it is 0 where one

@@ -37,9 +37,15 @@ Headline = Callable[[Any], dict[str, Floats]]  # scores of matrices by name
 def confusion_matrix(
     gold_N: Sequence[str], prediction_N: Sequence[str], classes: Sequence[str]
 ) -> Counts:
-    """Count the rows of each gold label and prediction, int64 `[C, C]`.
+    """Count the rows of each gold label and prediction.
 
-    `[C, C + 1]` where a prediction is empty.
+    Args:
+        gold_N: class names.
+        prediction_N: class names; empty where a row has no prediction.
+        classes: class names in the order of the matrix.
+
+    Returns:
+        int64 `[C, C]`; `[C, C + 1]` where a prediction is empty.
 
     Raises:
         DataError: unequal lengths, or labels that are not among `classes`.
@@ -153,7 +159,10 @@ def plain_scores(matrix: Counts) -> dict[str, Floats]:
 def headline(task: str, classes: Sequence[str], relaxed: str = "recode") -> Headline:
     """Find the headline scores of a task with classes, as a function of confusion matrices.
 
-    `relaxed` (`recode`, `drop`, `matres_micro`) is the mode of `relaxed_*`.
+    Args:
+        task: its name.
+        classes: class names in the order of the matrices.
+        relaxed: the mode of `relaxed_*`: `recode`, `drop` or `matres_micro`.
     """
     rules = TASKS[task]
     if rules.headline is None:
@@ -167,7 +176,7 @@ def score_matrix(
     """Compute every score of one split from its confusion matrix.
 
     Returns:
-        Floats from 0 to 1: the headline scores, then for each class `precision/<class>`,
+        Fractions from 0 to 1: the headline scores, then for each class `precision/<class>`,
         `recall/<class>`, `f1/<class>`, `support/<class>` (a count) and `predicted/<class>`, the
         share of rows predicted as it. All 0 for an empty split.
     """
@@ -186,7 +195,20 @@ def score_task(
     *,
     relaxed: str = "recode",
 ) -> dict[str, float]:
-    """Compute every score of N rows, as `score_matrix`; raises as `confusion_matrix`."""
+    """Compute every score of N rows.
+
+    Args:
+        task: its name.
+        gold, prediction: class names of the rows; an empty prediction is wrong.
+        labels: class names, in their order.
+        relaxed: see `headline`.
+
+    Returns:
+        As `score_matrix`.
+
+    Raises:
+        DataError: as `confusion_matrix`.
+    """
     return score_matrix(task, confusion_matrix(gold, prediction, labels), labels, relaxed=relaxed)
 
 

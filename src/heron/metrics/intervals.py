@@ -51,7 +51,16 @@ def batches(draws: int, numbers: int) -> Iterator[range]:
 
 
 def draw_groups(groups: int, resamples: int, random: np.random.Generator) -> Ids:
-    """Draw as many groups as there are, with replacement; how often each was drawn, `[R, G]`."""
+    """Draw as many groups as there are, with replacement.
+
+    Args:
+        groups: number of groups, G.
+        resamples: number of draws, R.
+        random: generator of the draws.
+
+    Returns:
+        How often each group was drawn, int64 `[R, G]`.
+    """
     counts_RG = np.empty((resamples, groups), np.int64)
     for batch in batches(resamples, 100 * groups):  # what the processor's cache holds
         drawn_DG = random.integers(groups, size=(len(batch), groups))
@@ -64,8 +73,15 @@ def draw_groups(groups: int, resamples: int, random: np.random.Generator) -> Ids
 def resample_groups(sums_GX: NDArray[Number], resamples: int, seed: int) -> NDArray[Number]:
     """Draw as many groups as there are, with replacement.
 
-    Turns the sums of each group, `[G, ...]`, into the sums of each draw, `[R, ...]`; draws differ
-    in their number of rows.
+    Draws differ in their number of rows.
+
+    Args:
+        sums_GX: sums over the rows of each group, `[G, ...]`.
+        resamples: number of draws, R.
+        seed: of the draws.
+
+    Returns:
+        Sums over the rows of each draw, `[R, ...]`.
     """
     random = np.random.default_rng(seed)
     groups = len(sums_GX)
@@ -140,9 +156,12 @@ def score_intervals(
 def intervals_of_means(
     values: Mapping[str, Floats], groups: Sequence[str], task: Resampling
 ) -> dict[str, float]:
-    """Draw the intervals that `task.bootstrap` and `task.resample` ask for.
+    """Draw the intervals that `task.bootstrap` and `task.resample` configure.
 
-    `values` are the scores of N items, float64 [N] by name; `groups` their documents.
+    Args:
+        values: the scores of N items, float64 [N] by name.
+        groups: the document of each item.
+        task: keys of `task`.
     """
     if not task.bootstrap:
         return {}

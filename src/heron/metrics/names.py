@@ -82,7 +82,10 @@ def further_scores(
 ) -> dict[str, float]:
     """Compute registered scores (`task.metrics`) over the labelled rows of a split.
 
-    `columns` are as in `predictions/<split>.parquet`; gold is None without a label.
+    Args:
+        names: of the metrics.
+        columns: as in `predictions/<split>.parquet`; gold is None without a label.
+        task: of the predictions.
 
     Returns:
         Fractions by name; empty without a labelled row.

@@ -36,7 +36,10 @@ _MOST_COPIES = 64  # of runs, when two systems have unequal numbers of them
 
 @dataclass(frozen=True, slots=True)
 class PairedUnits:
-    """Two systems on the same rows, as units that are drawn or swapped whole."""
+    """Two systems on the same rows, as units that are drawn or swapped whole.
+
+    The kinds of units are rows of equal content, or the groups.
+    """
 
     count_U: Counts  # int64, number of units of each kind
     # What one unit adds to the sums of each of A's runs, float64: an array or SciPy's `csr_array`.
@@ -108,8 +111,12 @@ def paired_values(
 ) -> PairedUnits:
     """Sum each unit's values under both systems; the score is then `mean_value`.
 
-    Arguments are as in `paired_counts`, but values of rows, such as an answer's F1. Large groups
-    weigh more, as they do in the mean over rows.
+    Large groups weigh more, as they do in the mean over rows.
+
+    Args:
+        first_KN, second_JN: values of rows, such as an answer's F1, under each run of A and B;
+            `[N]` is one run.
+        group_N: group labels; None makes each row a unit.
 
     Raises:
         DataError: unequal numbers of rows, or a value that is not finite.
@@ -142,7 +149,16 @@ def mean_value(sums: NDArray) -> Floats:
 
 
 def _units(columns: NDArray, group_N: ArrayLike | None) -> tuple[NDArray, Counts, Counts]:
-    """Merge equal rows into kinds, or take groups as kinds; returns rows, units and `count_U`."""
+    """Merge equal rows into kinds of units, or make each group a kind of its own.
+
+    Args:
+        columns: what is known of each row, `[..., N]`.
+        group_N: group labels, or None.
+
+    Returns:
+        The columns of the rows (without groups, of one row of each kind), the kind of each, and
+        the number of units of each kind.
+    """
     if group_N is None:
         columns, count_U = np.unique(columns, axis=1, return_counts=True)
         return columns, np.arange(len(count_U)), count_U
@@ -222,7 +238,16 @@ def paired_bootstrap(
 
 
 def _weights(count_U: Counts, draws: int, random: np.random.Generator) -> Floats:
-    """Draw as many units as there are, with replacement; counts of each kind, `[R, U]`."""
+    """Draw as many units as there are, with replacement.
+
+    Args:
+        count_U: units of each kind.
+        draws: number of draws, R.
+        random: generator of the draws.
+
+    Returns:
+        How many units of each kind were drawn, float64 `[R, U]`.
+    """
     units, kinds = int(count_U.sum()), len(count_U)
     if kinds * 8 < units:
         return random.multinomial(units, count_U / units, size=draws).astype(np.float64)
@@ -244,7 +269,15 @@ def approximate_randomization(
     repeated (one run of a deterministic system is paired with each run of the other). Where no more
     than `draws` swaps are possible, all are counted and p is exact.
 
-    Args, Raises: as `paired_bootstrap`; also numbers of runs that need too many repeats (13, 12).
+    Args:
+        units: both systems' rows.
+        score: a function of sums, `[..., X]` to `[...]`.
+        draws: random swaps; the smallest possible p-value is 1 / (draws + 1).
+        seed: the same seed gives the same draws, whatever the order of the rows.
+
+    Raises:
+        ConfigError: numbers of runs that need too many repeats, such as 13 and 12.
+        DataError: there are no rows.
     """
     _require_units(units)
     # Repeat runs until both systems have equally many.

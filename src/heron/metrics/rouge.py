@@ -157,7 +157,12 @@ def _heron_word(word: str, language: Language) -> list[str]:
 
 @cache
 def _ways(profile: str, language: Language) -> tuple[str, Callable[[str], str]]:
-    """Get the pattern of words that are one token, in lower case, and the split of others."""
+    """Choose how a profile splits words.
+
+    Returns:
+        The pattern of words that are one token, in lower case; and the function that splits all
+        others, which joins their tokens by spaces.
+    """
     letters, split = _LETTERS, _xlsum_word
     if profile == "heron":
         letters = letters.difference(language.variants[::2])
@@ -170,7 +175,10 @@ def number_tokens(
 ) -> tuple[list[Ids], pa.Array]:
     """Split texts by one profile and number their tokens.
 
-    Only `heron` depends on the texts' language.
+    Args:
+        texts: to split.
+        profile: `xlsum` or `heron`.
+        language: of the texts; only `heron` depends on it.
 
     Returns:
         The numbers of each text's tokens, and the token of each number.
@@ -234,7 +242,15 @@ _MOST_TOKENS = 1 << 31  # of a vocabulary: so the ids of two tokens fit into one
 
 
 def pair_scores(first: Sequence[Ids], second: Sequence[Ids]) -> Floats:
-    """Compute F of ROUGE-1, 2 and L, float64 `[P, 3]`, from the P pairs' shared and own tokens."""
+    """Compute F of ROUGE-1, ROUGE-2 and ROUGE-L.
+
+    Args:
+        first: the tokens of P texts.
+        second: the tokens of the texts that they are compared with.
+
+    Returns:
+        float64 `[P, 3]`; 0 where a pair shares nothing.
+    """
     shared_P3 = shared_counts(first, second)
     precision_P3 = shared_P3 / _totals(first)
     recall_P3 = shared_P3 / _totals(second)
@@ -264,7 +280,11 @@ def shared_counts(first: Sequence[Ids], second: Sequence[Ids]) -> Counts:
 
 
 def _ngrams(texts: Sequence[Ids]) -> csr_array:
-    """Count n-grams: a row for each text's unigrams, then for each one's bigrams."""
+    """Count n-grams.
+
+    Returns:
+        A row for each text's unigrams, then one for each text's bigrams; a column for each n-gram.
+    """
     lengths = [len(text) for text in texts]
     ids = np.frombuffer(b"".join(texts), np.int64)
     text = np.repeat(np.arange(len(texts)), lengths)
@@ -285,7 +305,11 @@ def rouge(
 ) -> dict[str, Floats]:
     """Score every prediction by itself.
 
-    `references` has for each prediction its reference, or several: each score takes the best one.
+    Args:
+        predictions: N texts.
+        references: for each prediction its reference, or several: each score takes the best one.
+        profile: `xlsum` or `heron`.
+        language: of the texts.
 
     Returns:
         F as `rouge1`, `rouge2` and `rougeL`, fractions, float64 `[N]`.

@@ -214,9 +214,17 @@ def best_threshold(none_N: ArrayLike, gain_N: ArrayLike) -> float:
 
 
 def expected_f1(answers: Sequence[str], p_N: ArrayLike, profile: Profile) -> Floats:
-    """Compute the F1 of each of N candidates on average over all as golds, float64 `[N]`.
+    """Compute the F1 of each candidate on average over all of them as gold answers.
 
-    `p_N` are the candidates' probabilities, `[N]`. The highest value is the minimum Bayes risk's.
+    The candidate with the highest value is that of minimum Bayes risk.
+
+    Args:
+        answers: N candidates.
+        p_N: their probabilities.
+        profile: how answers are normalised.
+
+    Returns:
+        float64 `[N]`.
 
     Source: Kumar and Byrne 2004, with 1 - F1 as loss and the candidates as the evidence space.
     """
@@ -229,7 +237,11 @@ def expected_f1(answers: Sequence[str], p_N: ArrayLike, profile: Profile) -> Flo
 def _pairs(
     predictions: Sequence[str], golds: Sequence[Sequence[str]], profile: Profile, squad_2: bool
 ) -> Iterator[tuple[Tokens, list[Tokens]]]:
-    """Give the tokens of each prediction, and of its golds; no gold is one empty gold."""
+    """Tokenize predictions and gold answers, each distinct text once.
+
+    Yields:
+        The tokens of a prediction, and of its gold answers; no answer is one empty answer.
+    """
     texts = list(dict.fromkeys(chain(predictions, *golds)))
     tokens = dict(zip(texts, profile.tokens(texts), strict=True))
     for prediction, answers in zip(predictions, golds, strict=True):

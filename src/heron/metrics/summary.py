@@ -136,7 +136,13 @@ class Tally:
 
 
 def average_share(parts: Floats, wholes: Floats, average: str = "document") -> float:
-    """Average `parts / wholes` (`[N]`) over documents; NaN where none has anything to count."""
+    """Average a share over documents; NaN where none has anything to count.
+
+    Args:
+        parts: numerators, float64 `[N]`.
+        wholes: denominators, float64 `[N]`.
+        average: one of `AVERAGES`.
+    """
     numerators, denominators = fractions(parts, wholes, average)
     total = denominators.sum()
     return float(numerators.sum() / total) if total else float("nan")
@@ -157,6 +163,11 @@ def summary_statistics(
     segment: Segment = by_words,
 ) -> dict[str, float]:
     """Describe N pairs of an article and its summary; types, means over documents.
+
+    Args:
+        articles: N texts.
+        summaries: N texts.
+        segment: splits texts into tokens.
 
     Returns:
         Fractions by name (`SHARES`; NaN where no text is long enough); mean lengths in tokens,
@@ -211,6 +222,12 @@ def greedy_oracle(
 
     ROUGE is the mean F of ROUGE-1, 2 and L (profile `xlsum`).
 
+    Args:
+        sentences: of the article.
+        reference: the summary to come close to.
+        language: of the texts.
+        most: sentences to choose.
+
     Returns:
         Ascending positions; empty where no sentence shares a word with the reference.
     """
@@ -236,7 +253,16 @@ def item_rouge(
     references: Sequence[str] | Sequence[Sequence[str]],
     language: Language,
 ) -> dict[str, Floats]:
-    """Score N summaries by all of `rouge_names`; arguments and values as for `rouge`."""
+    """Score N summaries by all of `rouge_names`.
+
+    Args:
+        predictions: N texts.
+        references: for each its reference, or several.
+        language: of the texts.
+
+    Returns:
+        F by name, fractions, float64 `[N]`.
+    """
     scores = {}
     for profile in PROFILES:
         suffix = "" if profile == "xlsum" else f"_{profile}"
@@ -272,6 +298,11 @@ def exchanged_scores(
 
     A system that has only learnt the wording of summaries scores the same against any reference.
 
+    Args:
+        predictions: N summaries.
+        references: N summaries by people, in the same order.
+        language: of the texts.
+
     Returns:
         `exchanged_rouge1`, `exchanged_rouge2`, `exchanged_rougeL` (xlsum); none for a single row.
     """
@@ -286,7 +317,11 @@ def exchanged_scores(
 def extractive_texts(
     articles: Sequence[str], references: Sequence[str], language: Language
 ) -> dict[str, list[str]]:
-    """Make the summaries `lead3` and `oracle` of N articles; N texts each."""
+    """Summarize N articles by their own sentences.
+
+    Returns:
+        The N texts of `lead3` and of `oracle`, by name.
+    """
     leads, oracles = [], []
     for article, reference in zip(articles, references, strict=True):
         sentences = split_sentences(article)
