@@ -20,7 +20,7 @@ from heron.data import TASKS
 from heron.data.batching import budget, copies, fit_budget, plan_epoch, plan_evaluation
 from heron.data.collate import Collator
 from heron.data.config import TRAIN, VALIDATION, BatchingConfig, RunSettings
-from heron.data.examples import Example
+from heron.data.examples import Example, Splits
 from heron.data.features import (
     FEATURES_VERSION,
     FeatureOptions,
@@ -33,7 +33,6 @@ from heron.data.hub import load_tokenizer
 from heron.data.readers import every_set, load_run_data, no_rows
 from heron.data.sources import locate
 
-Splits = dict[str, list[Example]]
 Plan = Callable[[int], list[np.ndarray]]  # an epoch's batches of units
 
 
@@ -180,7 +179,11 @@ class DataModule(pl.LightningDataModule):
         return self._counted[epochs]
 
     def _count_plans(self, epochs: int) -> list[int]:
-        """Plan the epochs to count their batches; the last one ends with `trainer.max_steps`."""
+        """Plan the epochs to count their batches.
+
+        With `trainer.max_steps`, there are as many epochs as these steps need; the last one may be
+        shorter.
+        """
         settings = self.config.trainer
         if settings.max_steps is None:
             return [len(self._whole_plan(epoch)) for epoch in range(epochs)]

@@ -24,7 +24,7 @@ from heron.data.config import (
     RunSettings,
     read_config,
 )
-from heron.data.examples import Example
+from heron.data.examples import Splits
 from heron.data.manifests import read_manifest
 from heron.data.rows import SIDE, Labels, Rows, find_format
 from heron.data.sources import locate, locate_phrases
@@ -39,13 +39,13 @@ Run = TypeVar("Run", bound=RunSettings)
 class Loaded:
     """A data set as a run sees it."""
 
-    examples: dict[str, list[Example]]  # train, validation, test, as far as it has them
+    examples: Splits  # train, validation, test, as far as it has them
     # Rows left out by split and reason, without zeros: `unlabelled` (in the file's split, before
     # validation is taken from it), `duplicate`, and those of the task's own options.
     dropped: dict[str, dict[str, int]]
 
 
-def load(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, list[Example]]:
+def load(config: DataConfig, data_dir: Path, cache_dir: Path) -> Splits:
     """Read all splits of a data set; `load_with_report` without the report."""
     return load_with_report(config, data_dir, cache_dir).examples
 

@@ -321,15 +321,17 @@ def _store(source: str, config: DataConfig, target: Path, cache: Path) -> None:
     loaded = _load(source, config, cache)
     names = {split: config.hub_splits.get(split, split) for split in SPLITS}
     absent = [name for name in config.hub_splits.values() if name not in loaded]
-    if absent or not set(names.values()) & set(loaded):
+    if absent or loaded.keys().isdisjoint(names.values()):
         wanted, present = ", ".join(absent or names.values()), ", ".join(loaded)
         raise ConfigError(
             f"data.hub={config.hub}: has no split {wanted}, only "
             f"{present}; data.hub_splits={{train: NAME}} gives their names"
         )
+
     for split, name in names.items():
         if name in loaded:
-            write_table(target / f"{split}.parquet", _columns(loaded[name].flatten()))
+            columns = _columns(loaded[name].flatten())
+            write_table(target / f"{split}.parquet", columns)
 
 
 def _load(source: str, config: DataConfig, cache: Path) -> Any:

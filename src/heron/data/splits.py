@@ -7,12 +7,12 @@ share therefore always contains the smaller one.
 
 import hashlib
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 
 from heron.base.errors import DataError, Problem, raise_all
 from heron.data.config import SPLITS, FoldsConfig, HoldoutConfig, SampleConfig, ValidationConfig
-from heron.data.examples import Example, text_key
+from heron.data.examples import Example, Splits, text_key
 
 Halves = tuple[list[Example], list[Example]]  # of a split, both in their given order
 
@@ -151,7 +151,7 @@ def _draw(units: Sequence[str], fraction: float, seed: int, most: float = 1.0) -
     return drawn or set(smallest_first[:1])
 
 
-def apply_duplicates(splits: Mapping[str, list[Example]], policy: str) -> dict[str, list[Example]]:
+def apply_duplicates(splits: Splits, policy: str) -> Splits:
     """Keep, mark or drop the rows that other splits hold too; repeats inside a split stay.
 
     Args:
@@ -172,7 +172,7 @@ def apply_duplicates(splits: Mapping[str, list[Example]], policy: str) -> dict[s
         # Of repeats inside a split, the first one counts.
         guids[split] = {text_key(example): example.guid for example in reversed(splits[split])}
 
-    kept: dict[str, list[Example]] = {split: [] for split in splits}
+    kept: Splits = {split: [] for split in splits}
     for split, examples in splits.items():
         others = [other for other in present if other != split]
         if policy == "drop":

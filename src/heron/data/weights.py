@@ -47,7 +47,10 @@ def load_weights(
             torch.set_rng_state(random_state)  # the first loading has drawn all weights
             options["key_mapping"] = {_WRAPPER: ""}
             model, report = auto_class.from_pretrained(name, **options)
-            _forget_wrapper(model)
+            # `save_pretrained` would undo every renaming of the loading.
+            steps = model._weight_conversions
+            kept = [step for step in steps if _WRAPPER not in step.source_patterns]
+            model._weight_conversions = kept
     read = {id(weight) for weight in read_part(model).state_dict(keep_vars=True).values()}
     weights = model.state_dict(keep_vars=True)
 
@@ -72,12 +75,6 @@ def load_weights(
             f"config.json says ({_first(reshaped)})"
         )
     return model
-
-
-def _forget_wrapper(model: Any) -> None:
-    """Let `save_pretrained` write plain names: it would undo every renaming of the loading."""
-    steps = model._weight_conversions
-    model._weight_conversions = [step for step in steps if _WRAPPER not in step.source_patterns]
 
 
 def _first(names: Sequence[str]) -> str:

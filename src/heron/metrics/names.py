@@ -3,13 +3,13 @@
 Legend: R rows.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from heron.base.errors import ConfigError
-from heron.metrics import METRICS, require_rows
+from heron.metrics import METRICS, TableColumns, require_rows
 
 LOSS = "loss"  # on validation, as `metrics.csv` has it for each epoch
 # The complete list: of all other scores more is better.
@@ -68,7 +68,7 @@ def is_copied(metric: str) -> bool:
 class _Columns(dict[str, Sequence[Any]]):
     """A split's columns for a fork's metric; an absent one raises a ConfigError with all names."""
 
-    def __init__(self, columns: Mapping[str, Sequence[Any]], metric: str):
+    def __init__(self, columns: TableColumns, metric: str):
         super().__init__(columns)
         self.metric = metric
 
@@ -77,9 +77,7 @@ class _Columns(dict[str, Sequence[Any]]):
         raise ConfigError(f"metric={self.metric}: no column '{name}'; there are {names}")
 
 
-def further_scores(
-    names: Sequence[str], columns: Mapping[str, Sequence[Any]], task: str
-) -> dict[str, float]:
+def further_scores(names: Sequence[str], columns: TableColumns, task: str) -> dict[str, float]:
     """Compute registered scores (`task.metrics`) over the labelled rows of a split.
 
     Args:
@@ -112,7 +110,7 @@ def further_scores(
     return scores
 
 
-def row_values(name: str, columns: Mapping[str, Sequence[Any]]) -> np.ndarray:
+def row_values(name: str, columns: TableColumns) -> np.ndarray:
     """Compute a registered metric's value of each labelled row, float64 [R].
 
     Raises:

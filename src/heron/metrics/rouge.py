@@ -53,6 +53,7 @@ from heron.metrics.arrays import Counts, Floats
 from heron.metrics.names import MEASURES
 
 Ids: TypeAlias = "array[int]"  # the tokens of a text
+References = Sequence[str] | Sequence[Sequence[str]]  # of each prediction one, or several
 
 _DROPPED_AT_ENDS = ".,:;!?()[]"
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -288,18 +289,21 @@ def _ngrams(texts: Sequence[Ids]) -> csr_array:
     lengths = [len(text) for text in texts]
     ids = np.frombuffer(b"".join(texts), np.int64)
     text = np.repeat(np.arange(len(texts)), lengths)
-    is_inside = text[1:] == text[:-1]  # a bigram is in one text
-    bigrams = (ids[:-1] * _MOST_TOKENS + ids[1:])[is_inside]
+    # Bigrams of neighbours, but for those of two texts.
+    is_bigram = text[1:] == text[:-1]
+    bigrams = (ids[:-1] * _MOST_TOKENS + ids[1:])[is_bigram]
+    bigram_text = text[1:][is_bigram]
 
-    rows = np.concatenate([text, text[1:][is_inside] + len(texts)])
+    rows = np.concatenate([text, bigram_text + len(texts)])
     columns = np.concatenate([ids, bigrams])
+    shape = (2 * len(texts), _MOST_TOKENS**2)
     # Built from rows and columns, it sums entries of one place.
-    return csr_array((np.ones_like(rows), (rows, columns)), (2 * len(texts), _MOST_TOKENS**2))
+    return csr_array((np.ones_like(rows), (rows, columns)), shape)
 
 
 def rouge(
     predictions: Sequence[str],
-    references: Sequence[str] | Sequence[Sequence[str]],
+    references: References,
     profile: str,
     language: Language,
 ) -> dict[str, Floats]:

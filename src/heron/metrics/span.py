@@ -244,6 +244,7 @@ def _pairs(
     """
     texts = list(dict.fromkeys(chain(predictions, *golds)))
     tokens = dict(zip(texts, profile.tokens(texts), strict=True))
+
     for prediction, answers in zip(predictions, golds, strict=True):
         right = [tokens[answer] for answer in answers]
         if squad_2:  # golds emptied by normalisation count only if all are

@@ -43,7 +43,7 @@ from heron.languages.words import folded_words
 from heron.metrics import require_rows
 from heron.metrics.arrays import Floats
 from heron.metrics.names import COPIES, MEASURES, PROFILES
-from heron.metrics.rouge import number_tokens, pair_scores, rouge
+from heron.metrics.rouge import References, number_tokens, pair_scores, rouge
 
 Tokens = Sequence[str]
 Segment = Callable[[Sequence[str]], Sequence[Tokens]]
@@ -250,7 +250,7 @@ def greedy_oracle(
 
 def item_rouge(
     predictions: Sequence[str],
-    references: Sequence[str] | Sequence[Sequence[str]],
+    references: References,
     language: Language,
 ) -> dict[str, Floats]:
     """Score N summaries by all of `rouge_names`.

@@ -28,7 +28,7 @@ from heron.data.batching import plan_evaluation
 from heron.data.collate import Collator
 from heron.data.config import RunSettings
 from heron.data.datamodule import DataModule, evaluated_tokens
-from heron.data.examples import Example
+from heron.data.examples import Splits
 from heron.data.hub import identity, vocabulary_size
 from heron.models import HEADS, POOLINGS
 from heron.models.config import HeadConfig
@@ -77,7 +77,7 @@ def load_vectors(
 def pool_texts(
     config: Any,
     head: HeadConfig,
-    examples: dict[str, list[Example]],
+    examples: Splits,
     tokenizer: Any = None,
 ) -> tuple[dict[str, Sequence[str]], dict[str, np.ndarray]]:
     """Read texts with a run's encoder, frozen, and pool them; vectors are stored.
