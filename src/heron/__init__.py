@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from heron.base.folders import VERSION
 from heron.config.constraints import root_schema
-from heron.data import TASKS
+from heron.data import PLANS, TASKS
 from heron.dynamics import DIFFICULTIES, PACINGS, Difficulty
 from heron.models import CLASSIFIERS, LEARNT, POOLINGS, Pooling
 from heron.tasks import BASELINES, CLASS_FORMATS, load_checkpoint
@@ -77,6 +77,20 @@ def _task(name: str) -> Any:
 
 for _name in ("relation", "nli", "qa", "summarization", "classification"):
     TASKS.late(_name)(partial(_task, _name))
+
+
+@PLANS.late("shuffle")
+def _shuffle() -> Any:
+    from heron.data.batching import SHUFFLE
+
+    return SHUFFLE
+
+
+@PLANS.late("bucket")
+def _bucket() -> Any:
+    from heron.data.batching import BUCKET
+
+    return BUCKET
 
 
 def _pool(name: str, states_BLD: Any, batch: Any) -> Any:

@@ -56,6 +56,7 @@ EVERYTHING = (
     "head=scaled",
     "optim.loss=focal",
     "curriculum=rare_last",
+    "batching=sortish",
     "task.metrics=[mean_recall,classes_found]",
     "callbacks=[default,weight_norm]",
     "+logger.second._target_=pytorch_lightning.loggers.CSVLogger",
@@ -79,7 +80,7 @@ def job(sweep):
 
 def test_pages_show_no_name_that_a_core_file_must_learn():
     assert {page.stem for page in PAGES} == {
-        *("language", "format", "head", "loss", "curriculum", "metric", "callback", "task"),
+        *("language", "format", "head", "loss", "curriculum", "plan", "metric", "callback", "task"),
         *("command", "baseline", "prompt", "dataset", "experiment"),
     }
     assert not [page for page in PAGES if "CHOICES" in page.read_text(encoding="utf-8")]
@@ -93,6 +94,7 @@ def test_a_run_of_the_fork_has_its_scores_records_and_logs(job):
     assert (job / "dynamics" / "epoch=1.parquet").is_file()
     stored = (job / "config.yaml").read_text()
     assert "largest_centres" in stored
+    assert "plan: sortish" in stored
     assert stored.count("heron_forks") == 1  # of the callback; names elsewhere
 
 

@@ -60,7 +60,7 @@ def heron(said, place):
 
 @pytest.fixture(scope="module")
 def run(heron, place):
-    """Train with head, curriculum, metric, language and data set at once; returns the folder."""
+    """Train with every part but task and experiment at once; returns the folder."""
     draw = random.Random(0)
     folder = place / "data" / NAMES["dataset"]
     for split, size in (("train", 60), ("test", 15)):
@@ -71,7 +71,8 @@ def run(heron, place):
         ]
         write_table(folder / f"{split}.csv", ("guid", "premise", "hypothesis", "label"), rows)
     chosen = [f"{kind}={NAMES[kind]}" for kind in ("head", "curriculum")]
-    chosen += [f"data={NAMES['dataset']}", f"data.language={NAMES['language']}"]
+    chosen += [f"batching={NAMES['plan']}", f"data={NAMES['dataset']}"]
+    chosen += [f"data.language={NAMES['language']}"]
     heron("train", *SMALL, *chosen, f"task.metrics=[{NAMES['metric']}]", "run.job=all")
     (found,) = (place / "runs").glob("*/all")
     return found
@@ -98,7 +99,7 @@ def test_no_name_of_a_page_is_left_in_what_was_written(said, place):
 
 
 @pytest.mark.real  # takes seconds; another test of the file runs with every change
-def test_head_curriculum_metric_language_and_data_set_train_together(run):
+def test_head_curriculum_plan_metric_language_and_data_set_train_together(run):
     stored = read_table(run / "predictions" / "test.parquet")
     wanted = balanced_accuracy_score(stored.values("gold"), stored.values("prediction"))
     scores = json.loads((run / "scores.json").read_text())["test"]
@@ -106,6 +107,7 @@ def test_head_curriculum_metric_language_and_data_set_train_together(run):
     config = read_yaml(run / "config.yaml")
     assert config["head"]["pooling"] == NAMES["head"]
     assert config["curriculum"]["difficulty"] == NAMES["curriculum"]
+    assert config["batching"]["plan"] == NAMES["plan"]
     assert config["data"]["language"] == NAMES["language"]
 
 

@@ -14,7 +14,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file
 from heron.base.folders import conf_dir, conf_dirs, experiment_roots
 from heron.base.registry import Registry
-from heron.data import TASKS
+from heron.data import PLANS, TASKS
 from heron.dynamics import DIFFICULTIES
 from heron.languages import LANGUAGES
 from heron.metrics import METRICS
@@ -48,6 +48,7 @@ KINDS = {
     "language": Kind("lad", registry=LANGUAGES),
     "head": Kind("largest", "head", POOLINGS),
     "curriculum": Kind("rare_last", "curriculum", DIFFICULTIES),
+    "plan": Kind("sortish", "batching", PLANS),
     "metric": Kind("mean_recall", registry=METRICS),
     "task": Kind("headlines", "task", TASKS),
     "prompt": Kind("yes_or_no", "prompt"),

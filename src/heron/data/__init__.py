@@ -1,10 +1,15 @@
 """Data sets, from file to batch, and the tasks that they are for."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from heron.base.registry import Registry
+
+if TYPE_CHECKING:  # start-up time
+    import numpy as np
 
 Headline = Callable[[Sequence[str], str], Callable[[Any], dict[str, Any]]]
 
@@ -63,6 +68,20 @@ class _Forms:
 
 
 FORMS = _Forms()
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPlan:
+    """How one pass over the train split is divided into batches (`batching.plan`)."""
+
+    # A pure function with the arguments of `heron.data.batching.plan_pass`. Its batches, indices of
+    # units, have each entry of `drawn_P` once, and equal arguments give equal batches.
+    batches: Callable[..., list[np.ndarray]]
+    # The key of `batching` that limits a batch: `size` (units) or `tokens` (padded tokens).
+    limit: Literal["size", "tokens"]
+
+
+PLANS: Registry[BatchPlan] = Registry("plan of batches", key="batching.plan")
 
 # Values of `data.phrases` beside `none`: from the file of phrases and the data set to the function
 # that removes them from a text.

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from heron.data import PLANS, BatchPlan
 from heron.data.config import BUDGET, BatchingConfig
 from heron.data.features import UNLABELLED, Units
 
@@ -24,7 +25,8 @@ def fit_budget(batching: BatchingConfig, lengths_S: np.ndarray) -> BatchingConfi
     if batching.tokens is not None or not len(lengths_S):
         return batching
     share = int(lengths_S.sum()) // BATCHES
-    return replace(batching, tokens=min(BUDGET, max(share, int(lengths_S.max()))))
+    longest = int(lengths_S.max())
+    return replace(batching, tokens=min(BUDGET, max(share, longest)))
 
 
 def plan_epoch(
@@ -34,8 +36,21 @@ def plan_epoch(
     epoch: int,
     copies_U: np.ndarray | None = None,
 ) -> list[np.ndarray]:
-    """Plan one epoch: batches of unit indices, int64; equal arguments give equal plans."""
-    drawn_P = np.arange(len(units)) if copies_U is None else np.repeat(range(len(units)), copies_U)
+    """Plan one epoch; equal arguments give equal plans.
+
+    Args:
+        units: the train split's.
+        batching: the plan, and the limits of a batch.
+        seed: of the run.
+        epoch: from 0.
+        copies_U: how often each unit is seen, int64; None: once.
+
+    Returns:
+        Batches of unit indices, int64.
+    """
+    drawn_P = np.arange(len(units))
+    if copies_U is not None:
+        drawn_P = np.repeat(drawn_P, copies_U)
     return plan_pass(drawn_P, units, batching, np.random.default_rng([seed, epoch]))
 
 
@@ -46,22 +61,50 @@ def plan_pass(
     random: np.random.Generator,
     classes_U: np.ndarray | None = None,
 ) -> list[np.ndarray]:
-    """Plan one pass over some units.
+    """Plan one pass over some units, by the entry of `PLANS` that `batching.plan` names.
 
     Args:
-        drawn_P: the units to see, repeats included.
+        drawn_P: the units to see, repeats included, int64.
         units: the train split's.
-        batching: `shuffle` (random batches of `size`) or `bucket` (similar lengths together, up to
-            `tokens` padded tokens, batches in random order).
+        batching: the plan, and the limits of a batch.
         random: generator of the order.
         classes_U: class id of each unit, to give every batch the class shares of the pass; None
             leaves them to chance.
+
+    Returns:
+        Batches of unit indices, int64.
+    """
+    plan = PLANS[batching.plan]
+    return plan.batches(drawn_P, units, batching, random, classes_U)
+
+
+def shuffle(
+    drawn_P: np.ndarray,
+    units: Units,
+    batching: BatchingConfig,
+    random: np.random.Generator,
+    classes_U: np.ndarray | None = None,
+) -> list[np.ndarray]:
+    """Plan random batches of `batching.size` units; arguments as for `plan_pass`."""
+    order_P = random.permutation(drawn_P)
+    if classes_U is not None:
+        order_P = interleave(order_P, classes_U)
+    starts = range(0, len(order_P), batching.size)
+    return [order_P[start : start + batching.size] for start in starts]
+
+
+def bucket(
+    drawn_P: np.ndarray,
+    units: Units,
+    batching: BatchingConfig,
+    random: np.random.Generator,
+    classes_U: np.ndarray | None = None,
+) -> list[np.ndarray]:
+    """Plan batches of units of similar length, up to `batching.tokens` padded tokens each.
+
+    The batches come in random order. Arguments as for `plan_pass`.
     """
     order_P = random.permutation(drawn_P)
-    if batching.plan == "shuffle":
-        if classes_U is not None:
-            order_P = interleave(order_P, classes_U)
-        return [order_P[i : i + batching.size] for i in range(0, len(order_P), batching.size)]
     # A stable sort of a random order: units of equal length have other neighbours every epoch. The
     # first batch is shortened at random, so the other batches' borders move as well.
     order_P = order_P[np.argsort(units.longest_U[order_P], kind="stable")]
@@ -71,19 +114,27 @@ def plan_pass(
     return [batches[index] for index in random.permutation(len(batches))]
 
 
+SHUFFLE = BatchPlan(shuffle, limit="size")
+BUCKET = BatchPlan(bucket, limit="tokens")
+
+
 def interleave(order_P: np.ndarray, classes_U: np.ndarray) -> np.ndarray:
     """Spread each class uniformly over an order, keeping the order within the class.
 
     In any stretch of the result, the count of a class with share p is off by at most 1 + p (C - 2),
     at its beginning by half of that. Of units sorted by length, those at the same quantile of their
     class's lengths come together, so that little is padded.
+
+    Args:
+        order_P: unit indices.
+        classes_U: class id of each unit.
     """
     classes_P = classes_U[order_P]
-    place_P = np.empty(len(order_P))
-    for each in np.unique(classes_P):
-        where = np.flatnonzero(classes_P == each)
-        place_P[where] = (np.arange(len(where)) + 0.5) / len(where)
-    return order_P[np.argsort(place_P, kind="stable")]
+    quantile_P = np.empty(len(order_P))  # of each unit, among those of its class
+    for label in np.unique(classes_P):
+        members = np.flatnonzero(classes_P == label)
+        quantile_P[members] = (np.arange(len(members)) + 0.5) / len(members)
+    return order_P[np.argsort(quantile_P, kind="stable")]
 
 
 def plan_evaluation(units: Units, tokens: int) -> list[np.ndarray]:
@@ -96,17 +147,26 @@ def fill_batches(
 ) -> list[np.ndarray]:
     """Cut an order of units into batches of at most `tokens` padded tokens.
 
-    A unit larger than `tokens` is a batch of its own. `first` scales the first batch's budget.
+    A unit larger than `tokens` is a batch of its own.
+
+    Args:
+        order_U: unit indices.
+        units: of the split.
+        tokens: limit of padded tokens.
+        first: factor on the limit of the first batch.
     """
-    batches, start, longest, sequences = [], 0, 0, 0
-    lengths_U, sizes_U = units.longest_U, units.sizes_U
-    budget = tokens * first
-    for position, index in enumerate(order_U):
-        length, size = int(lengths_U[index]), int(sizes_U[index])
-        longest, sequences = max(longest, length), sequences + size
-        if position > start and longest * sequences > budget:
+    batches = []
+    start = longest = sequences = 0  # of the batch that is being filled
+    limit = tokens * first
+    for position, unit in enumerate(order_U):
+        length = int(units.longest_U[unit])
+        size = int(units.sizes_U[unit])
+        longest = max(longest, length)
+        sequences += size
+        if position > start and longest * sequences > limit:
             batches.append(order_U[start:position])
-            start, longest, sequences, budget = position, length, size, tokens
+            start, longest, sequences = position, length, size
+            limit = tokens
     if start < len(order_U):
         batches.append(order_U[start:])
     return batches

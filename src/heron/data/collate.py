@@ -42,7 +42,7 @@ class Batch:
 
     @property
     def host(self) -> Batch:
-        """The batch before it was moved: reading values from a GPU would wait for it."""
+        """The batch as collated, in the host's memory: reading values from a GPU waits for it."""
         return self if self.collated is None else self.collated
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
@@ -56,12 +56,15 @@ class Batch:
         return self._mapped(Tensor.pin_memory)
 
     def _mapped(self, change: Callable[[Tensor], Tensor]) -> Batch:
-        def mapped(value: Any) -> Any:
-            if isinstance(value, dict):
-                return {name: mapped(each) for name, each in value.items()}
-            return change(value) if torch.is_tensor(value) else value
-
-        return Batch(**{each.name: mapped(getattr(self, each.name)) for each in fields(self)})
+        mapped: dict[str, Any] = {}
+        for attribute in fields(self):
+            value = getattr(self, attribute.name)
+            if torch.is_tensor(value):
+                value = change(value)
+            elif isinstance(value, dict):
+                value = {name: change(column) for name, column in value.items()}
+            mapped[attribute.name] = value
+        return Batch(**mapped)
 
     def with_columns(self, **changed: Tensor) -> Batch:
         """Add columns, or replace them."""
@@ -72,13 +75,27 @@ class Batch:
 
 
 def known_places(column: str, batch: Batch) -> Tensor:
-    """Find the entries of a column that are not `IGNORED`, in its flat form; int64 [N]."""
-    values, device = batch.host.columns[column], batch.columns[column].device
-    return (values != IGNORED).flatten().nonzero()[:, 0].to(device, non_blocking=True)
+    """Find the entries of a column that are not `IGNORED`.
+
+    The host's copy of the batch is read, so that a GPU need not be waited for.
+
+    Returns:
+        Indices into the flat column, int64 [N], on the batch's device.
+    """
+    device = batch.columns[column].device
+    is_known = batch.host.columns[column] != IGNORED
+    return is_known.flatten().nonzero()[:, 0].to(device, non_blocking=True)
 
 
 class Collator:
-    """Turns unit indices into a `Batch` of tokens, or of vectors (per row or per sequence)."""
+    """Turns unit indices into a `Batch` of tokens, or of stored vectors.
+
+    Args:
+        features: of the split.
+        pad_id: token id of padding.
+        vectors_XP: a vector for each row or each sequence, which replaces its tokens.
+        units: of the split; None: made from the features.
+    """
 
     def __init__(
         self,
@@ -93,20 +110,33 @@ class Collator:
     def __call__(self, units_U: np.ndarray) -> Batch:
         """Gather sequences and rows of `units_U`, in that order."""
         features, units = self.features, self.units
-        sequences_B, unit_B = _ranges(units.sequences_V, units_U)
-        rows_R, unit_R = _ranges(units.rows_V, units_U)
+        sequences_B, unit_B = _members(units.sequences_V, units_U)
+        rows_R, unit_R = _members(units.rows_V, units_U)
+
+        # A batch of stored vectors has no tokens.
         tokens_BL = mask_BL = np.zeros((len(sequences_B), 0), dtype=np.int64)
-        vectors_XP, pooled_XP = self.vectors_XP, None
-        if vectors_XP is not None:
-            per_row = len(vectors_XP) == len(features)
-            pooled_XP = torch.from_numpy(vectors_XP[rows_R if per_row else sequences_B])
+        pooled_XP = None
+        if self.vectors_XP is None:
+            tokens_BL, lengths_B = _padded(
+                features.tokens_T, features.offsets_S, sequences_B, self.pad_id
+            )
+            positions_L = np.arange(tokens_BL.shape[1])
+            mask_BL = (positions_L < lengths_B[:, None]).astype(np.int64)
         else:
-            tokens_T, offsets_S = features.tokens_T, features.offsets_S
-            tokens_BL, lengths_B = _padded(tokens_T, offsets_S, sequences_B, self.pad_id)
-            mask_BL = (np.arange(tokens_BL.shape[1]) < lengths_B[:, None]).astype(np.int64)
+            is_per_row = len(self.vectors_XP) == len(features)
+            entries_X = rows_R if is_per_row else sequences_B
+            pooled_XP = torch.from_numpy(self.vectors_XP[entries_X])
+
+        entries: dict[Axis, np.ndarray] = {"sequence": sequences_B, "row": rows_R, "unit": units_U}
+        columns = {}
+        for name, column in features.columns.items():
+            if self.vectors_XP is None or column.axis != "token":
+                columns[name] = self._column(column, entries)
+
         # The first sequence and the first row of each unit, counted within the batch.
-        first_sequence_U = np.searchsorted(unit_B, np.arange(len(units_U)))
-        first_row_U = np.searchsorted(unit_R, np.arange(len(units_U)))
+        positions_U = np.arange(len(units_U))
+        first_sequence_U = np.searchsorted(unit_B, positions_U)
+        first_row_U = np.searchsorted(unit_R, positions_U)
         return Batch(
             tokens_BL=torch.from_numpy(tokens_BL),
             mask_BL=torch.from_numpy(mask_BL),
@@ -116,53 +146,69 @@ class Collator:
             labels_R=_gather(features.labels_R, rows_R),
             rows_R=torch.from_numpy(rows_R),
             pooled_XP=pooled_XP,
-            columns={
-                name: self._column(
-                    column, {"sequence": sequences_B, "row": rows_R, "unit": units_U}
-                )
-                for name, column in features.columns.items()
-                if vectors_XP is None or column.axis != "token"
-            },
+            columns=columns,
         )
 
     def _column(self, column: Column, entries: dict[Axis, np.ndarray]) -> Tensor:
         """Gather a column's entries of a batch, given the sequences, the rows and the units."""
-        array, offsets = column.array, column.offsets
         axis: Axis = column.axis
+        offsets = column.offsets
         if axis == "token":
             axis, offsets = "sequence", self.features.offsets_S
         if offsets is None:
-            return _gather(array, entries[axis])
-        return torch.from_numpy(_padded(array, offsets, entries[axis], column.fill)[0])
+            return _gather(column.array, entries[axis])
+        padded, _ = _padded(column.array, offsets, entries[axis], column.fill)
+        return torch.from_numpy(padded)
 
     def sequences(self, units_U: np.ndarray) -> np.ndarray:
         """List the sequences of some units, in a batch's order."""
-        return _ranges(self.units.sequences_V, units_U)[0]
+        sequences_B, _ = _members(self.units.sequences_V, units_U)
+        return sequences_B
 
 
 def _padded(
     values: np.ndarray, offsets: np.ndarray, entries: np.ndarray, fill: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Stack the lists of some entries, padded to `[entries, longest, ...]`; also their lengths."""
+    """Stack the lists of some entries, padded on the right.
+
+    Args:
+        values: all lists, one after the other.
+        offsets: where each list begins in `values`, and where the last one ends.
+        entries: which lists to stack.
+        fill: value of the padding.
+
+    Returns:
+        `[entries, longest, ...]`, and the length of each list.
+    """
     starts = offsets[entries]
-    lengths = offsets[entries + 1] - starts
-    shape = (len(entries), int(lengths.max(initial=0)), *values.shape[1:])
-    found = np.full(shape, fill, dtype=_dtype(values))
-    for place, (start, length) in enumerate(zip(starts, lengths, strict=True)):
-        found[place, :length] = values[start : start + length]
-    return found, lengths
+    ends = offsets[entries + 1]
+    lengths = ends - starts
+    longest = int(lengths.max(initial=0))
+
+    stacked = np.full((len(entries), longest, *values.shape[1:]), fill, dtype=_dtype(values))
+    for row, start, end in zip(stacked, starts, ends, strict=True):
+        row[: end - start] = values[start:end]
+    return stacked, lengths
 
 
-def _ranges(borders_V: np.ndarray, units_U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """List the members of some units, and for each member its unit's position in `units_U`."""
-    counts_U = borders_V[units_U + 1] - borders_V[units_U]
+def _members(borders_V: np.ndarray, units_U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """List the members (sequences or rows) of some units.
+
+    Returns:
+        Indices of the members, and for each one the position of its unit in `units_U`.
+    """
+    starts_U = borders_V[units_U]
+    counts_U = borders_V[units_U + 1] - starts_U
     unit_N = np.repeat(np.arange(len(units_U)), counts_U)
-    before_U = np.cumsum(counts_U) - counts_U
-    return np.arange(len(unit_N)) + (borders_V[units_U] - before_U)[unit_N], unit_N
+
+    before_U = np.cumsum(counts_U) - counts_U  # members of the units before
+    shift_U = starts_U - before_U
+    return np.arange(len(unit_N)) + shift_U[unit_N], unit_N
 
 
 def _gather(values: np.ndarray, entries: np.ndarray) -> Tensor:
-    return torch.from_numpy(np.ascontiguousarray(values[entries]).astype(_dtype(values)))
+    gathered = np.ascontiguousarray(values[entries])
+    return torch.from_numpy(gathered.astype(_dtype(values)))
 
 
 def _dtype(values: np.ndarray) -> Any:
@@ -173,12 +219,20 @@ def _dtype(values: np.ndarray) -> Any:
 def share(units_U: np.ndarray, tokens_U: np.ndarray, rank: int, ranks: int) -> np.ndarray:
     """Take one process's part of a planned batch, given the tokens of its units.
 
-    They are dealt from the longest on, forth and back: a step waits for the largest share, and two
-    shares differ by at most the longest unit.
+    Units are dealt to the processes from the longest to the shortest, in turns of alternating
+    direction, since a step waits for the largest share; two shares differ by at most the longest
+    unit.
+
+    Args:
+        units_U: the batch's unit indices.
+        tokens_U: tokens of each of these units.
+        rank: of the process.
+        ranks: number of processes.
     """
     turn_U = np.arange(len(units_U)) % (2 * ranks)
-    dealt_U = np.minimum(turn_U, 2 * ranks - 1 - turn_U)
-    return units_U[np.argsort(-tokens_U, kind="stable")][dealt_U == rank]
+    rank_U = np.minimum(turn_U, 2 * ranks - 1 - turn_U)
+    longest_first_U = units_U[np.argsort(-tokens_U, kind="stable")]
+    return longest_first_U[rank_U == rank]
 
 
 class SharingCollator:
@@ -186,6 +240,11 @@ class SharingCollator:
 
     All processes must have the same number of batches. A share without a unit therefore gets a
     placeholder: a unit without labels that passes through the model and counts nowhere.
+
+    Args:
+        collate: collates a whole batch.
+        rank: of this process.
+        ranks: number of processes.
     """
 
     def __init__(self, collate: Collator, rank: int, ranks: int):
@@ -194,9 +253,9 @@ class SharingCollator:
 
     def __call__(self, units_U: np.ndarray) -> Batch:
         """Collate this process's share of a planned batch."""
-        mine_U = share(units_U, self.tokens_U[units_U], self.rank, self.ranks)
-        if len(mine_U):
-            return self.collate(mine_U)
-        batch = self.collate(units_U[:1])
-        nothing_R = torch.full_like(batch.labels_R, UNLABELLED)
-        return replace(batch, labels_R=nothing_R, is_stand_in=True)
+        own_U = share(units_U, self.tokens_U[units_U], self.rank, self.ranks)
+        if len(own_U):
+            return self.collate(own_U)
+        placeholder = self.collate(units_U[:1])
+        unlabelled_R = torch.full_like(placeholder.labels_R, UNLABELLED)
+        return replace(placeholder, labels_R=unlabelled_R, is_stand_in=True)

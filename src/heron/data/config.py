@@ -26,7 +26,7 @@ from heron.config.constraints import (
     Share,
 )
 from heron.config.parsing import parse
-from heron.data import REMOVERS, TASKS
+from heron.data import PLANS, REMOVERS, TASKS
 from heron.languages import LANGUAGES
 from heron.languages.unicode import UnicodeOptions
 
@@ -291,9 +291,8 @@ class DataConfig(Checked):
     substitute: str | None = None  # a data set that needs fewer files, named when files are missing
 
     def __post_init__(self) -> None:
-        self.files = {
-            split: file for split, file in self.files.items() if file.path not in ("", MISSING)
-        }
+        files = self.files.items()
+        self.files = {name: file for name, file in files if file.path not in ("", MISSING)}
         if self.hub:
             self.files, self.generator = {}, None
 
@@ -304,17 +303,15 @@ class DataConfig(Checked):
 
     def problems(self) -> Iterator[str]:
         """List settings that cannot work together, or for the task."""
-        for key, name in (("join", JOIN), (f"phrases={self.phrases}", PHRASES)):
-            wanted = self.join if name == JOIN else self.phrases != "none"
-            if wanted and name not in self.files:
-                yield f"data.{key} needs a file: data.files.{name}.path=FILE"
-        own = TASKS[self.task]
-        if self.format not in own.formats:
-            known = " or ".join(own.formats)
+        yield from self._file_problems()
+        task = TASKS[self.task]
+        if self.format not in task.formats:
+            known = " or ".join(task.formats)
             yield f"data.format={self.format}: data.task={self.task} reads {known}"
         else:
-            yield from own.rules.data_problems(self)
-            if self.texts != TextsConfig() and own.formats[self.format].collect is None:
+            yield from task.rules.data_problems(self)
+            reads_texts = task.formats[self.format].collect is not None
+            if self.texts != TextsConfig() and not reads_texts:
                 yield f"data.texts: not for data.task={self.task}, whose rows are more than a text"
         if self.markers and len(set(self.markers)) != 4:
             yield (
@@ -323,20 +320,33 @@ class DataConfig(Checked):
             )
         yield from self._label_problems()
 
+    def _file_problems(self) -> Iterator[str]:
+        wanted = {}
+        if self.join:
+            wanted[JOIN] = "join"
+        if self.phrases != "none":
+            wanted[PHRASES] = f"phrases={self.phrases}"
+        for name, key in wanted.items():
+            if name not in self.files:
+                yield f"data.{key} needs a file: data.files.{name}.path=FILE"
+
     def _label_problems(self) -> Iterator[str]:
-        if len(set(self.label_order)) < len(self.label_order):
+        classes = set(self.label_order)
+        if len(classes) < len(self.label_order):
             yield f"data.label_order={self.label_order}: name each class once"
-        named = {
+
+        counted = {label for counts in self.counts.values() for label in counts}
+        labels_of_keys = {
             "data.inverse": {*self.inverse, *self.inverse.values()},
-            "data.label_aliases": {*self.label_aliases.values()},
-            "data.counts": {label for each in self.counts.values() for label in each}
-            - {*self.no_label},
+            "data.label_aliases": set(self.label_aliases.values()),
+            "data.counts": counted - set(self.no_label),
         }
-        order = ", ".join(self.label_order)
-        for key, labels in named.items():
-            if unknown := sorted(labels - {*self.label_order}):
+        for key, labels in labels_of_keys.items():
+            unknown = ", ".join(sorted(labels - classes))
+            if unknown:
+                order = ", ".join(self.label_order)
                 yield (
-                    f"{key}: {', '.join(unknown)}: not in data.label_order=[{order}]; for other "
+                    f"{key}: {unknown}: not in data.label_order=[{order}]; for other "
                     "classes copy the data set's YAML and write them in every key that names them"
                 )
         if any(self.inverse.get(other) != label for label, other in self.inverse.items()):
@@ -352,7 +362,7 @@ class BatchingConfig:
 
     # `shuffle` (batches of `size` sequences) or `bucket` (sequences of similar length, up to
     # `tokens` tokens with padding)
-    plan: Annotated[str, OneOf("shuffle", "bucket")] = "shuffle"
+    plan: Annotated[str, OneOf(registry=PLANS)] = "shuffle"
     size: Count = 32  # sequences per batch under `shuffle`
     # padded tokens per batch under `bucket` and in evaluation. null: 3072; in training fewer where
     # an epoch would have less than 20 batches (never less than the longest sequence),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -19,7 +20,7 @@ from heron.data import TASKS
 from heron.data.batching import budget, copies, fit_budget, plan_epoch, plan_evaluation
 from heron.data.collate import Collator
 from heron.data.config import TRAIN, VALIDATION, BatchingConfig, RunSettings
-from heron.data.examples import Example
+from heron.data.examples import Example, Splits
 from heron.data.features import (
     FEATURES_VERSION,
     FeatureOptions,
@@ -32,18 +33,25 @@ from heron.data.hub import load_tokenizer
 from heron.data.readers import every_set, load_run_data, no_rows
 from heron.data.sources import locate
 
-Splits = dict[str, list[Example]]
 Plan = Callable[[int], list[np.ndarray]]  # an epoch's batches of units
 
 
 class DataModule(pl.LightningDataModule):
     """Reads a data set, tokenizes it once, and plans its batches; an ordinary Lightning DataModule.
 
-    Nothing is read before `prepare_data`, `setup` or the first look at `examples`, `features` or
+    Nothing is read before `prepare_data`, `setup` or the first access to `examples`, `features` or
     `tokenizer`. Each epoch has a plan of its own, and each of several processes loads its share of
-    every planned batch. Where `vectors` are set (a frozen encoder's, by split), batches have those
-    instead of tokens; a `curriculum` plans the training batches. `examples` (by split) and
-    `tokenizer` replace those of the configuration.
+    every planned batch.
+
+    Args:
+        config: the run's configuration.
+        examples: by split, in place of those of the data set.
+        tokenizer: in place of the encoder's.
+
+    Attributes:
+        vectors: the pooled vectors of a frozen encoder by split, where batches have these instead
+            of tokens.
+        curriculum: what plans the training batches in place of `batching`; None: nothing.
     """
 
     def __init__(self, config: RunSettings, examples: Splits | None = None, tokenizer: Any = None):
@@ -51,7 +59,7 @@ class DataModule(pl.LightningDataModule):
         self.config = config
         self.vectors: dict[str, np.ndarray] = {}
         self.curriculum: Any = None
-        self._given = examples, tokenizer
+        self._replaced = examples, tokenizer
         self._counted: dict[int, list[int]] = {}
 
     def prepare_data(self) -> None:
@@ -67,9 +75,9 @@ class DataModule(pl.LightningDataModule):
 
     @cached_property
     def _prepared(self) -> Prepared:
-        if self._given == (None, None):
+        if self._replaced == (None, None):
             return prepare_once(self.config)
-        return prepare(self.config, *self._given)
+        return prepare(self.config, *self._replaced)
 
     @cached_property
     def examples(self) -> Splits:
@@ -131,11 +139,12 @@ class DataModule(pl.LightningDataModule):
         return self._count(self.config.trainer.max_epochs if epochs in (None, -1) else epochs)
 
     def steps_per_epoch(self) -> list[int]:
-        """Count the optimizer steps of every epoch."""
-        batches = self.config.trainer.accumulate_grad_batches
+        """Count the optimizer steps of every epoch; the last one may accumulate fewer batches."""
+        accumulate = self.config.trainer.accumulate_grad_batches
         if self.trainer is not None:
-            batches = self.trainer.accumulate_grad_batches
-        return [-(-self._limited(each) // batches) for each in self.batches_per_epoch()]
+            accumulate = self.trainer.accumulate_grad_batches
+        counts = [self._limited(batches) for batches in self.batches_per_epoch()]
+        return [math.ceil(batches / accumulate) for batches in counts]
 
     def _limited(self, batches: int) -> int:
         """Count how many of an epoch's batches the Trainer takes: `limit_train_batches`."""
@@ -143,7 +152,9 @@ class DataModule(pl.LightningDataModule):
         limit = flags.get("overfit_batches") or flags.get("limit_train_batches", 1.0)
         if self.trainer is not None:
             limit = self.trainer.limit_train_batches
-        return min(batches, limit) if isinstance(limit, int) else int(batches * limit)
+        if isinstance(limit, int):
+            return min(batches, limit)
+        return int(batches * limit)
 
     def plan(self, epoch: int) -> list[np.ndarray]:
         """Plan the batches of one training epoch."""
@@ -151,14 +162,15 @@ class DataModule(pl.LightningDataModule):
             epoch = 0  # every epoch has the same batches
         if self.curriculum is not None:
             return self.curriculum.plan(epoch)
-        whole, counted = self._whole_plan(epoch), self.batches_per_epoch()
-        # `trainer.max_steps` may end inside an epoch.
-        return whole[: counted[epoch]] if epoch < len(counted) else whole
+        batches, counts = self._whole_plan(epoch), self.batches_per_epoch()
+        if epoch >= len(counts):
+            return batches
+        return batches[: counts[epoch]]  # `trainer.max_steps` may end inside an epoch
 
     def _whole_plan(self, epoch: int) -> list[np.ndarray]:
-        units, batching = self.units[TRAIN], self.batching
-        copies_U = copies(self.unit_labels(TRAIN), self.config.data.label_order, batching)
-        return plan_epoch(units, batching, self.config.seed, epoch, copies_U)
+        classes = self.config.data.label_order
+        copies_U = copies(self.unit_labels(TRAIN), classes, self.batching)
+        return plan_epoch(self.units[TRAIN], self.batching, self.config.seed, epoch, copies_U)
 
     def _count(self, epochs: int) -> list[int]:
         """Count the batches of `epochs` epochs, or of those that `trainer.max_steps` asks for."""
@@ -167,16 +179,27 @@ class DataModule(pl.LightningDataModule):
         return self._counted[epochs]
 
     def _count_plans(self, epochs: int) -> list[int]:
+        """Plan the epochs to count their batches.
+
+        With `trainer.max_steps`, there are as many epochs as these steps need; the last one may be
+        shorter.
+        """
         settings = self.config.trainer
-        most, accumulate = settings.max_steps, settings.accumulate_grad_batches
-        if most is None:
+        if settings.max_steps is None:
             return [len(self._whole_plan(epoch)) for epoch in range(epochs)]
-        batches, left = list[int](), most
-        while left > 0 and self._limited(whole := len(self._whole_plan(len(batches)))):
-            enough = (n for n in range(1, whole) if self._limited(n) >= left * accumulate)
-            batches.append(next(enough, whole))
-            left -= -(-self._limited(batches[-1]) // accumulate)
-        return batches
+
+        accumulate = settings.accumulate_grad_batches
+        steps = settings.max_steps  # that are left
+        counts: list[int] = []
+        while steps > 0:
+            whole = len(self._whole_plan(len(counts)))
+            if not self._limited(whole):
+                break
+            needed = steps * accumulate
+            enough = (count for count in range(1, whole) if self._limited(count) >= needed)
+            counts.append(next(enough, whole))
+            steps -= math.ceil(self._limited(counts[-1]) / accumulate)
+        return counts
 
     def unit_labels(self, split: str) -> np.ndarray:
         """Get the class id of each unit's first row."""
@@ -192,12 +215,11 @@ class DataModule(pl.LightningDataModule):
         """Load the current epoch, without the batches done before a resume."""
         epoch = done = 0
         if self.trainer is not None:
-            epoch, progress = (
-                self.trainer.current_epoch,
-                self.trainer.fit_loop.epoch_progress.current,
-            )
-            if progress.ready != progress.processed:  # the checkpoint was written inside an epoch
-                done = self.trainer.fit_loop.epoch_loop.batch_progress.current.ready
+            epoch = self.trainer.current_epoch
+            loop = self.trainer.fit_loop
+            epochs = loop.epoch_progress.current
+            if epochs.ready != epochs.processed:  # the checkpoint was written inside an epoch
+                done = loop.epoch_loop.batch_progress.current.ready
         return self._loader(TRAIN, self.plan, epoch, done)
 
     def val_dataloader(self) -> DataLoader | list[DataLoader]:
@@ -215,21 +237,27 @@ class DataModule(pl.LightningDataModule):
     def evaluation_loader(self, split: str, done_U: Sequence[int] | np.ndarray = ()) -> DataLoader:
         """Load any split, in order of length where there are tokens to pad.
 
-        Batches with only units of `done_U` (already predicted) are left out. (A unit of summaries,
-        which are kept row by row, is a row.)
+        Args:
+            split: its name.
+            done_U: indices of units that are predicted already; batches of only these are left
+                out.
         """
         units = self.units[split]
         if split in self.vectors:
-            plan = plan_stored(units)
+            batches = plan_stored(units)
         else:
-            plan = plan_evaluation(units, evaluated_tokens(self.config))
+            batches = plan_evaluation(units, evaluated_tokens(self.config))
         if len(done_U):
-            plan = [units_U for units_U in plan if not np.isin(units_U, done_U).all()]
-        return self._loader(split, lambda epoch: plan)
+            batches = [units_U for units_U in batches if not np.isin(units_U, done_U).all()]
+        return self._loader(split, lambda epoch: batches)
 
     def _loader(self, split: str, plan: Plan, epoch: int = 0, done: int = 0) -> DataLoader:
-        pad_id, vectors_XP = self.tokenizer.pad_token_id, self.vectors.get(split)
-        collate: Any = Collator(self.features[split], pad_id, vectors_XP, self.units[split])
+        collate: Any = Collator(
+            self.features[split],
+            self.tokenizer.pad_token_id,
+            self.vectors.get(split),
+            self.units[split],
+        )
         rank, processes = ranks.rank(), ranks.ranks()
         if self.trainer is not None:
             rank, processes = self.trainer.global_rank, self.trainer.world_size
@@ -272,23 +300,28 @@ class Prepared:
     keys: dict[str, str]  # fingerprint of each split's features
 
 
-# At most one: the data of this process's previous job. In a grid over heads, reading and
-# tokenizing would take as long as training.
+# Holds at most one entry, the data of this process's previous job: in a grid over heads, reading
+# and tokenizing would take as long as training.
 _last: dict[str, Prepared] = {}
 
 
 def prepare_once(config: RunSettings) -> Prepared:
     """Prepare a run's data, or reuse those of the process's previous job if they are the same.
 
-    The key is of everything `Prepared` depends on: settings, data files, tokenizer files.
+    They are the same if everything that `Prepared` depends on is: settings, data files, files of
+    the tokenizer.
     """
     sets = every_set(config).values()
-    data, cache = Path(config.paths.data), Path(config.paths.cache)
-    files = [path for each in sets for path in locate(each, data, cache).values()]
-    folder = Path(config.encoder.name)
-    files += [path for path in folder.glob("*") if path.suffix in (".json", ".txt", ".model")]
+    data_dir, cache = Path(config.paths.data), Path(config.paths.cache)
+    files: list[Path] = []
+    for data_set in sets:
+        files += locate(data_set, data_dir, cache).values()
+    for path in Path(config.encoder.name).glob("*"):
+        if path.suffix in (".json", ".txt", ".model"):
+            files.append(path)
+
     key = fingerprint(
-        [asdict(each) for each in sets],
+        [asdict(data_set) for data_set in sets],
         asdict(config.encoder),
         (config.also_test, config.head.input, config.head.classifier == "warm_start"),
         TASKS[config.data.task].added_tokens(config),
@@ -304,51 +337,75 @@ def prepare_once(config: RunSettings) -> Prepared:
 
 
 def prepare(config: RunSettings, examples: Splits | None = None, tokenizer: Any = None) -> Prepared:
-    """Read and tokenize every split; arguments as for `DataModule`."""
-    cache, dropped = Path(config.paths.cache), {}
+    """Read and tokenize every split.
+
+    Args:
+        config: the run's configuration.
+        examples: by split; None reads the data sets of the configuration.
+        tokenizer: None loads the encoder's, or trains one where the encoder is from scratch.
+
+    Raises:
+        ConfigError: a split that is needed has no rows.
+        DataError: rows that cannot be read, or with `data.on_cut=refuse` not be tokenized.
+    """
+    cache = Path(config.paths.cache)
+    dropped: dict[str, dict[str, int]] = {}
     if examples is None:
         loaded = load_run_data(config)
         examples, dropped = loaded.examples, loaded.dropped
         _require_rows(config, examples)
+
     task = TASKS[config.data.task]
     added = task.added_tokens(config)
     if tokenizer is None:
-        read = (text for e in examples.get(TRAIN, []) for text in (e.text, e.text_pair, e.target))
-        texts = (text for text in read if text is not None)
+        texts = _texts_of(examples.get(TRAIN, []))
         tokenizer = load_tokenizer(config.encoder, added, texts, cache)
     _remove_limits(tokenizer)  # the limits of its last call would change the keys below
-    state = tokenizer.backend_tokenizer.to_str()
-    features, keys = {}, {}
-    code: Any = ()
+    tokenizer_state = tokenizer.backend_tokenizer.to_str()
+    fork_code: tuple[Any, ...] = ()
     if not task.features.__module__.startswith("heron."):
         from heron.base.folders import code_hashes
 
-        code = (config.data.task, code_hashes(task.features))
+        fork_code = (config.data.task, code_hashes(task.features))
+
+    features, keys = {}, {}
     for split, rows in examples.items():
         options = feature_options(config, training=split == TRAIN)
-        content = (
-            (e.guid, e.text, e.text_pair, e.spans, e.label)
-            + (() if e.target is None else (e.target,))
-            for e in rows
+        contents = map(_content, rows)
+        keys[split] = fingerprint(
+            FEATURES_VERSION, contents, tokenizer_state, asdict(options), *fork_code
         )
-        keys[split] = fingerprint(FEATURES_VERSION, content, state, asdict(options), *code)
         build = partial(task.features, rows, tokenizer, options)
         features[split] = load_features(cache, keys[split], build)
-        nothing_left = split in (TRAIN, VALIDATION) and not len(features[split])
-        if config.data.on_cut == "refuse" or nothing_left:
+        is_empty = split in (TRAIN, VALIDATION) and not len(features[split])
+        if config.data.on_cut == "refuse" or is_empty:
             require_none_refused(features[split], split)
     _remove_limits(tokenizer)  # else they are exported if features were not cached
     return Prepared(examples, dropped, tokenizer, len(tokenizer) - len(added), features, keys)
 
 
+def _texts_of(examples: Iterable[Example]) -> Iterator[str]:
+    """List all texts of some examples, those to generate included."""
+    for example in examples:
+        for text in (example.text, example.text_pair, example.target):
+            if text is not None:
+                yield text
+
+
+def _content(example: Example) -> tuple[Any, ...]:
+    """List what features depend on of an example."""
+    target = () if example.target is None else (example.target,)
+    return (example.guid, example.text, example.text_pair, example.spans, example.label, *target)
+
+
 def _require_rows(config: RunSettings, examples: Splits) -> None:
     """Raise a ConfigError where there is nothing to train on, or to choose an epoch by."""
-    wanted = {TRAIN: "train on"}
+    uses = {TRAIN: "train on"}
     if config.trainer.needs_validation():
-        wanted[VALIDATION] = "choose an epoch by (trainer.select=best, trainer.patience)"
-    for split, what in wanted.items():
+        uses[VALIDATION] = "choose an epoch by (trainer.select=best, trainer.patience)"
+    for split, use in uses.items():
         if not examples.get(split):
-            raise no_rows(config.data.name, split, what)
+            raise no_rows(config.data.name, split, use)
 
 
 def _remove_limits(tokenizer: Any) -> None:
@@ -359,36 +416,48 @@ def _remove_limits(tokenizer: Any) -> None:
 
 def feature_options(config: RunSettings, training: bool = False) -> FeatureOptions:
     """Collect the options of tokenization, for a split to train on or another."""
-    encoder = ("max_length", "truncation", "overflow", "stride", "separator", "trailing_separator")
+    encoder = config.encoder
     return FeatureOptions(
         input=config.head.input,
+        max_length=encoder.max_length,
         label_order=tuple(config.data.label_order),
-        **{name: getattr(config.encoder, name) for name in encoder},
+        truncation=encoder.truncation,
+        overflow=encoder.overflow,
+        stride=encoder.stride,
+        separator=encoder.separator,
+        trailing_separator=encoder.trailing_separator,
         own=TASKS[config.data.task].feature_options(config, training),
     )
 
 
 def plan_stored(units: Units, most: int = 4096) -> list[np.ndarray]:
-    """Plan one pass over stored vectors, in order: batches of about `most`, as a head is fast."""
+    """Plan one pass over stored vectors, in order.
+
+    Args:
+        units: of the split.
+        most: vectors in a batch, about; many, as a head is fast.
+    """
+    # Vectors are stored per row or per sequence; the more numerous ones count.
     vectors_U = np.maximum(np.diff(units.rows_V), np.diff(units.sequences_V))
     batch_U = np.cumsum(vectors_U) // most
-    return np.split(np.arange(len(units)), np.flatnonzero(np.diff(batch_U)) + 1)
+    first_U = np.flatnonzero(np.diff(batch_U)) + 1
+    return np.split(np.arange(len(units)), first_U)
 
 
 class _Units(Dataset[np.ndarray]):
-    """Returns each batch of a plan, unit indices, as it is; the collator reads the units."""
+    """Returns the unit indices of a batch unchanged; the collator reads the units."""
 
     def __getitem__(self, units_U: np.ndarray) -> np.ndarray:
         return units_U
 
 
 class EpochPlan(DistributedSampler[np.ndarray], SequentialSampler):
-    """The batches of an epoch's plan, in order; Lightning tells it the epoch.
+    """The batches of an epoch's plan, in order; Lightning sets the epoch.
 
-    Batches that were done before a resume are left out, but counted: Lightning counts them as
-    fetched. It divides nothing between processes, because the collator divides each batch; that it
-    is a `DistributedSampler` keeps Lightning from putting a shuffling one around it; that it is a
-    `SequentialSampler`, from replacing it under `overfit_batches`.
+    Batches that were trained on before a resume are skipped, but counted in the length, because
+    Lightning counts them as fetched. Every process gets every batch; the collator takes the
+    process's share of it. A `DistributedSampler` is not wrapped in a shuffling one by Lightning,
+    and a `SequentialSampler` is not replaced under `overfit_batches`.
     """
 
     def __init__(self, plan: Plan, epoch: int = 0, done: int = 0):

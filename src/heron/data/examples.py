@@ -30,12 +30,19 @@ class Example:
     side: Mapping[str, Any] = field(default_factory=dict)
 
 
+Splits = dict[str, list[Example]]  # by the name of the split
+
+
 def count_repairs(examples: Iterable[Example]) -> dict[str, int]:
     """Count the repaired examples by kind of repair."""
-    return dict(Counter(deed for example in examples for deed in example.side.get(REPAIRS, ())))
+    counts: Counter[str] = Counter()
+    for example in examples:
+        counts.update(example.side.get(REPAIRS, ()))
+    return dict(counts)
 
 
 def text_key(example: Example) -> Hashable:
     """Identify a model's input: texts, whatever their spacing, and spans (pairs share texts)."""
-    text, text_pair = example.text.split(), (example.text_pair or "").split()
-    return " ".join(text), " ".join(text_pair), example.spans
+    text = " ".join(example.text.split())
+    text_pair = " ".join((example.text_pair or "").split())
+    return text, text_pair, example.spans

@@ -53,19 +53,21 @@ class Texts(Sequence[str]):
         """Take the bytes of all texts, UTF-8, and where each begins; then where the last ends."""
         import pyarrow as pa  # start-up time
 
-        buffers = map(pa.py_buffer, (offsets_R, bytes_T))
-        self.array = pa.LargeStringArray.from_buffers(len(offsets_R) - 1, *buffers)
+        self.array = pa.LargeStringArray.from_buffers(
+            len(offsets_R) - 1, pa.py_buffer(offsets_R), pa.py_buffer(bytes_T)
+        )
 
     @classmethod
     def arrays(cls, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Make the arguments of the constructor."""
         encoded = [text.encode() for text in texts]
-        offsets_R = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+        lengths_R = [len(text) for text in encoded]
+        offsets_R = np.cumsum([0, *lengths_R], dtype=np.int64)
         return np.frombuffer(b"".join(encoded), np.uint8), offsets_R
 
-    def __getitem__(self, place: Any) -> Any:
-        found = self.array[place]
-        return found.to_pylist() if isinstance(place, slice) else found.as_py()
+    def __getitem__(self, index: Any) -> Any:
+        texts = self.array[index]
+        return texts.to_pylist() if isinstance(index, slice) else texts.as_py()
 
     def __iter__(self) -> Iterator[str]:
         for start in range(0, len(self), _AT_ONCE):
@@ -103,7 +105,11 @@ class Features:
     ) -> Features:
         """Make features of examples with one sequence each and no second text.
 
-        `rest` has `labels_R` and other fields.
+        Args:
+            examples: the rows.
+            ids: token ids of each row.
+            cut: whether the length limit cut each row's text.
+            rest: `labels_R` and other fields.
         """
         tokens_T, offsets_S = flatten(ids)
         return cls(
@@ -125,9 +131,11 @@ class Features:
     def units(self) -> Units:
         """Group sequences and rows into units."""
         first_row_U = np.flatnonzero(np.diff(self.sequences_R, prepend=-1))
-        first_U, lengths_S = self.sequences_R[first_row_U], self.lengths_S
-        sequences_V = np.append(first_U, len(lengths_S)).astype(np.int64, copy=False)
         rows_V = np.append(first_row_U, len(self.guids))
+
+        lengths_S = self.lengths_S
+        first_U = self.sequences_R[first_row_U]
+        sequences_V = np.append(first_U, len(lengths_S)).astype(np.int64, copy=False)
         longest_U = np.maximum.reduceat(lengths_S, first_U) if len(first_U) else lengths_S
         return Units(sequences_V, rows_V, longest_U)
 
@@ -182,18 +190,28 @@ class FeatureOptions:
 
     def label_ids(self, examples: Sequence[Example]) -> np.ndarray:
         """Number the labels of some examples, int32."""
-        ids = {label: index for index, label in enumerate(self.label_order)}
-        labels = [UNLABELLED if e.label is None else ids[e.label] for e in examples]
-        return np.asarray(labels, dtype=np.int32)
+        ids: dict[str | None, int] = {None: UNLABELLED}
+        for index, label in enumerate(self.label_order):
+            ids[label] = index
+        return np.asarray([ids[example.label] for example in examples], dtype=np.int32)
 
 
 def flatten(
     sequences: Sequence[np.ndarray], shape: tuple[int, ...] = ()
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Concatenate token ids, or other entries of a shape, int32; returns tokens_T and offsets_S."""
-    lengths = [len(ids) for ids in sequences]
-    tokens_T = np.concatenate([np.empty((0, *shape), dtype=np.int32), *sequences])
-    return tokens_T, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    """Concatenate token ids, or other lists.
+
+    Args:
+        sequences: a list of ids for each sequence.
+        shape: of one entry; () for a number.
+
+    Returns:
+        tokens_T, int32, and offsets_S, int64: where each sequence begins, and the last one ends.
+    """
+    nothing = np.empty((0, *shape), dtype=np.int32)
+    tokens_T = np.concatenate([nothing, *sequences])
+    lengths_S = [len(ids) for ids in sequences]
+    return tokens_T, np.cumsum([0, *lengths_S], dtype=np.int64)
 
 
 def token_ids(ids: Sequence[int]) -> np.ndarray:
@@ -202,38 +220,71 @@ def token_ids(ids: Sequence[int]) -> np.ndarray:
 
 
 def require_none_refused(features: Features, split: str) -> None:
-    """Raise a DataError that lists every refused example of a split, if there are any."""
-    usual = ("raise encoder.max_length", "data.on_cut=drop leaves such rows out, counted")
-    found = []
-    for p in features.refused:
-        fix = p.fixes or usual
+    """Raise a DataError that lists every refused example of a split, if there are any.
+
+    Args:
+        features: of the split.
+        split: its name, for the message.
+    """
+    problems = []
+    for problem in features.refused:
+        fixes = problem.fixes or (
+            "raise encoder.max_length",
+            "data.on_cut=drop leaves such rows out, counted",
+        )
         if not len(features):
-            fix = (*(f for f in fix if "data.on_cut=drop" not in f), "no row would be left")
-        found.append(Problem(f"{split} {p.where}", p.what, fix))
-    raise_all(found)
+            others = [fix for fix in fixes if "data.on_cut=drop" not in fix]
+            fixes = (*others, "no row would be left")
+        problems.append(Problem(f"{split} {problem.where}", problem.what, fixes))
+    raise_all(problems)
 
 
 def load_features(cache: Path, key: str, build: Callable[[], Features]) -> Features:
-    """Open the features stored under `key`, building them first where needed."""
+    """Open the features stored under `key`, building them first where needed.
 
-    def parts() -> tuple[Arrays, dict[str, Any]]:
-        features = build()
-        named = [(each.name, getattr(features, each.name)) for each in fields(features)]
-        for name, column in features.columns.items():
-            named += [(_COLUMN + name, column.array), (_OFFSETS + name, column.offsets)]
-        arrays = {name: value for name, value in named if isinstance(value, np.ndarray)}
-        columns = {name: (each.axis, each.fill) for name, each in features.columns.items()}
-        refused = [asdict(problem) for problem in features.refused]
-        arrays |= zip(_GUIDS, Texts.arrays(features.guids), strict=True)
-        return arrays, {"refused": refused, "counts": features.counts, "columns": columns}
+    Args:
+        cache: the folder of all caches.
+        key: a fingerprint of everything that the features depend on.
+        build: tokenizes the split.
 
-    arrays, rest = load_or_build(cache, "features", key, parts)
-    guids = Texts(*map(arrays.pop, _GUIDS))
-    columns = {
-        name: Column(arrays.pop(_COLUMN + name), axis, fill, arrays.pop(_OFFSETS + name, None))
-        for name, (axis, fill) in rest.pop("columns").items()
-    }
-    refused = [Problem(**problem) for problem in rest.pop("refused")]
-    counts = {name: (number, warning) for name, (number, warning) in rest.pop("counts").items()}
-    stored: dict[str, Any] = {**arrays, **rest}
-    return Features(columns=columns, refused=refused, counts=counts, guids=guids, **stored)
+    Returns:
+        The features, with memory-mapped arrays.
+    """
+    arrays, rest = load_or_build(cache, "features", key, lambda: _stored_parts(build()))
+    guids = Texts(*(arrays.pop(name) for name in _GUIDS))
+
+    columns = {}
+    for name, (axis, fill) in rest["columns"].items():
+        array = arrays.pop(_COLUMN + name)
+        offsets = arrays.pop(_OFFSETS + name, None)
+        columns[name] = Column(array, axis, fill, offsets)
+
+    refused = [Problem(**problem) for problem in rest["refused"]]
+    # JSON has lists in place of tuples.
+    counts: dict[str, Any] = {name: tuple(count) for name, count in rest["counts"].items()}
+    others: dict[str, Any] = arrays
+    return Features(guids=guids, refused=refused, columns=columns, counts=counts, **others)
+
+
+def _stored_parts(features: Features) -> tuple[Arrays, dict[str, Any]]:
+    """Divide features into what is stored as arrays, and as JSON.
+
+    Returns:
+        Arrays by name, those of columns with a prefix; and `refused`, `counts` and `columns`.
+    """
+    arrays = {}
+    for attribute in fields(features):
+        value = getattr(features, attribute.name)
+        if isinstance(value, np.ndarray):
+            arrays[attribute.name] = value
+    arrays |= zip(_GUIDS, Texts.arrays(features.guids), strict=True)
+
+    columns = {}
+    for name, column in features.columns.items():
+        columns[name] = (column.axis, column.fill)
+        arrays[_COLUMN + name] = column.array
+        if column.offsets is not None:
+            arrays[_OFFSETS + name] = column.offsets
+
+    refused = [asdict(problem) for problem in features.refused]
+    return arrays, {"refused": refused, "counts": features.counts, "columns": columns}

@@ -41,7 +41,7 @@ def store(
     cache: Path,
 ) -> Path:
     """Store the findings of an audit, without their rows, by the split files' hashes."""
-    path = _place(config, sha256, cache)
+    path = _path_of(config, sha256, cache)
     write_json(path, list(findings))
     return path
 
@@ -49,30 +49,41 @@ def store(
 def known_problems(config: DataConfig, sources: Mapping[str, str], cache: Path) -> list[str]:
     """List the known problems of the data that no option resolves.
 
-    A line for each serious finding of a stored audit of these files (`sources`: hash by split),
-    under these options or else the latest one, and for each entry of `data.findings`, without those
-    that `data.normalize_case` or `data.duplicates` resolves.
+    Args:
+        config: of the data set.
+        sources: hash of each split's file.
+        cache: the folder of all caches.
+
+    Returns:
+        A line for each serious finding of a stored audit of these files, under these options or
+        else the latest one, and for each entry of `data.findings`, without those that
+        `data.normalize_case` or `data.duplicates` resolves.
     """
-    path = _place(config, sources, cache)
-    others = path.parent.glob(f"{path.name.partition('-')[0]}-*.json")
-    measured = path.is_file()
-    stored = [path] if measured else sorted(others, key=lambda each: each.stat().st_mtime)[-1:]
-    lines = {
-        finding["id"]: finding["title"]
-        for each in stored
-        for finding in read_json(each)
-        if finding["severity"] == "serious" and not _answered(finding["id"], config, measured)
-    }
-    found = {check_of(id) for id in lines}
+    path = _path_of(config, sources, cache)
+    has_options = path.is_file()  # an audit with the options of this configuration
+    if not has_options:
+        files, _, _ = path.name.partition("-")
+        audits = path.parent.glob(f"{files}-*.json")
+        path = max(audits, key=lambda audit: audit.stat().st_mtime, default=path)
+
+    problems = {}
+    findings = read_json(path) if path.is_file() else []
+    for finding in findings:
+        if finding["severity"] == "serious" and not _resolved(finding["id"], config, has_options):
+            problems[finding["id"]] = finding["title"]
+
+    measured_checks = {check_of(id) for id in problems}
     for id, sentence in config.findings.items():
-        if check_of(id) not in found and not _answered(id, config):
-            lines[id] = " ".join(sentence.split())
-    return [f"{id}: {sentence}" for id, sentence in lines.items()]
+        if check_of(id) not in measured_checks and not _resolved(id, config):
+            problems[id] = " ".join(sentence.split())
+    return [f"{id}: {sentence}" for id, sentence in problems.items()]
 
 
-def _place(config: DataConfig, sha256: Mapping[str, str], cache: Path) -> Path:
+def _path_of(config: DataConfig, sha256: Mapping[str, str], cache: Path) -> Path:
+    """Name the file of an audit by the hashes of the split files and of the options."""
     files = fingerprint([sha256.get(split) for split in SPLITS])
-    return cache / "audit" / f"{files[:32]}-{fingerprint(text_options(config))[:16]}.json"
+    options = fingerprint(text_options(config))
+    return cache / "audit" / f"{files[:32]}-{options[:16]}.json"
 
 
 def check_of(id: str) -> str:
@@ -80,13 +91,17 @@ def check_of(id: str) -> str:
     return id.partition(".")[0]
 
 
-def _answered(id: str, config: DataConfig, measured: bool = False) -> bool:
+def _resolved(id: str, config: DataConfig, has_options: bool = False) -> bool:
     """Tell whether an option of the data set resolves a finding.
 
-    Conflicts between two splits count as duplicates. `measured`: the audit ran with these options.
+    `has_options` tells whether the audit ran with the options of this configuration.
     """
-    across = check_of(id) == "conflicts" and id.count(".") == 2
-    key, values = _REMEDIES.get("duplicates" if across else check_of(id), ("", ()))
-    if not key or (measured and key in _MEASURED):
+    check = check_of(id)
+    if check == "conflicts" and id.count(".") == 2:  # between two splits
+        check = "duplicates"
+    if check not in _REMEDIES:
+        return False
+    key, values = _REMEDIES[check]
+    if has_options and key in _MEASURED:
         return False
     return getattr(config, key) in values

@@ -36,21 +36,24 @@ def origin(config: Pretrained) -> dict[str, Any]:
 
     A damaged `model/` of a run is a ConfigError, and so are a run and a missing folder.
     """
-    folder, cached = Path(config.name), False
+    folder = Path(config.name)
+    is_cached = False
     if not folder.is_dir():
         with loading(config.name):  # a missing folder is no hub id
-            cached = isinstance(_cached(config), str)
+            is_cached = isinstance(_cached(config), str)
     elif not (folder / "config.json").is_file() and (folder / "model" / "config.json").is_file():
-        raise ConfigError(f"encoder.name={config.name}: a run; did you mean {folder / 'model'}?")
+        model = folder / "model"
+        raise ConfigError(f"encoder.name={config.name}: a run; did you mean {model}?")
     elif damaged := damaged_files(folder):
+        files = ", ".join(damaged)
         raise ConfigError(
-            f"encoder.name={config.name}: {', '.join(damaged)}: damaged or changed since a run "
-            f"exported it; copy the folder again. If you have changed it yourself, remove {SEAL}"
+            f"encoder.name={config.name}: {files}: damaged or changed since a run exported it; "
+            f"copy the folder again. If you have changed it yourself, remove {SEAL}"
         )
     return {
         "revision": config.revision,
         "trust_remote_code": config.trust_remote_code,
-        "local_files_only": cached,
+        "local_files_only": is_cached,
     }
 
 
@@ -66,12 +69,13 @@ def identity(config: Pretrained) -> dict[str, str]:
         kinds = ("*.safetensors", "*.bin", "*.json", "*.txt", "*.model", "*.py")
         files = sorted(file for kind in kinds for file in folder.glob(kind))
         return {file.name: sha256_file(file) for file in files}
+
     from transformers import AutoConfig  # start-up time
 
     AutoConfig.from_pretrained(config.name, **origin(config))  # fetches it where it is not cached
-    found = _cached(config)
+    path = _cached(config)
     # The cache keeps each commit in a folder of its name; transformers 5 does not report it.
-    commit = Path(found).parent.name if isinstance(found, str) else config.revision
+    commit = Path(path).parent.name if isinstance(path, str) else config.revision
     return {"commit": str(commit)}
 
 
@@ -90,14 +94,16 @@ def pretrained_tokenizer(config: Pretrained) -> Any:
     words = _words(tokenizer)
     if not words:  # transformers makes a tokenizer up where there is none
         raise _no_tokenizer(config.name)
+    last = max(words.values())
     with loading(config.name):
         settings = AutoConfig.from_pretrained(config.name, **source)
     rows = getattr(getattr(settings, "encoder", settings), "vocab_size", None)
-    if rows is not None and max(words.values()) >= rows:
+    if rows is not None and last >= rows:
         raise ConfigError(
-            f"encoder.name={config.name}: its tokenizer numbers words up to {max(words.values())}, "
+            f"encoder.name={config.name}: its tokenizer numbers words up to {last}, "
             f"its model has embeddings of {rows}; bring the tokenizer that it was trained with"
         )
+
     if tokenizer.num_special_tokens_to_add() == 0 and tokenizer.eos_token:
         from tokenizers.processors import TemplateProcessing  # start-up time
 
@@ -113,7 +119,10 @@ def pretrained_tokenizer(config: Pretrained) -> Any:
 
 
 def _words(tokenizer: Any) -> dict[str, int]:
-    """List the pieces of the vocabulary, and their ids; special tokens, in brackets, are none."""
+    """Map the pieces of the vocabulary, without special tokens, to their ids.
+
+    Pieces in brackets count as special, whether the tokenizer marks them so or not.
+    """
     added = tokenizer.added_tokens_decoder.values()
     special = {token.content for token in added if token.special}
     return {
@@ -224,10 +233,9 @@ def load_tokenizer(
         tokenizer = pretrained_tokenizer(config)
     # Plain strings, not AddedToken(lstrip, rstrip): those swallow spaces and shift the offsets.
     tokenizer.add_tokens(list(markers), special_tokens=True)
+    model = tokenizer.backend_tokenizer.model
     for marker in markers:
-        word = tokenizer.backend_tokenizer.model.id_to_token(
-            tokenizer.convert_tokens_to_ids(marker)
-        )
+        word = model.id_to_token(tokenizer.convert_tokens_to_ids(marker))
         if word not in (None, marker):
             raise ConfigError(
                 f"encoder.name={config.name}: its vocabulary has gaps, so that the marker {marker} "
@@ -256,27 +264,30 @@ def save_tokenizer(tokenizer: Any, folder: Path) -> None:
 
 
 def _correct_offsets(backend: Any) -> None:
-    """Delete in a step of its own what a sentencepiece normalizer deletes at the start of a text.
+    """Keep characters that a sentencepiece normalizer deletes from shifting the offsets.
 
-    tokenizers 0.23 does not count these characters (controls, as in texts from PDF files) when
-    `Precompiled` deletes them, which shifts the offsets of all that follows. Tokens stay the same.
+    tokenizers 0.23 does not count characters (controls, as in texts from PDF files) that
+    `Precompiled` deletes at the start of a text, which shifts the offsets of all that follows. A
+    step before it deletes them instead; the tokens stay the same.
     """
     from tokenizers import Regex, normalizers  # start-up time
 
     normalizer = backend.normalizer
     is_sequence = isinstance(normalizer, normalizers.Sequence)
     steps = list(normalizer) if is_sequence else [normalizer]
-    place = next((n for n, s in enumerate(steps) if isinstance(s, normalizers.Precompiled)), None)
-    if place is None:
+    for index, step in enumerate(steps):
+        if not isinstance(step, normalizers.Precompiled):
+            continue
+        deleted = _deleted_characters(step)
+        if _shifts_offsets(normalizer, deleted):
+            deletion = normalizers.Replace(Regex(rf"\A[{re.escape(deleted)}]+"), "")
+            steps.insert(index, deletion)
+            backend.normalizer = normalizers.Sequence(steps)
         return
-    deleted = _deleted_characters(steps[place])
-    if _shifts_offsets(normalizer, deleted):
-        deletion = normalizers.Replace(Regex(rf"\A[{re.escape(deleted)}]+"), "")
-        backend.normalizer = normalizers.Sequence([*steps[:place], deletion, *steps[place:]])
 
 
 def _deleted_characters(step: Any) -> str:
-    """Find the characters, of alphabets and before, that a step of normalization deletes."""
+    """Find the characters below U+3000 (controls, alphabets) that a normalization step deletes."""
     characters = map(chr, range(0x3000))
     return "".join(c for c in characters if step.normalize_str(f"{c}a") == "a")
 

@@ -55,8 +55,8 @@ def write_built(
         {source.name: sha256_file(source) for source in sources},
         {reason: rows for reason, rows in left_out.items() if rows},
     )
-    write_json(_place(path), asdict(manifest))
-    return [path, _place(path)]
+    write_json(_manifest_of(path), asdict(manifest))
+    return [path, _manifest_of(path)]
 
 
 def read_manifest(path: Path) -> Manifest | None:
@@ -65,14 +65,14 @@ def read_manifest(path: Path) -> Manifest | None:
     Raises:
         DataError: it is damaged.
     """
-    place = _place(path)
-    if not place.is_file():
+    manifest = _manifest_of(path)
+    if not manifest.is_file():
         return None
     try:
-        return parse(Manifest, read_json(place))
+        return parse(Manifest, read_json(manifest))
     except (ValueError, ConfigError) as error:
         fix = "build the file again, or remove the manifest to read the file unverified"
-        raise DataError(str(place), f"is no manifest: {error}", fix) from error
+        raise DataError(str(manifest), f"is no manifest: {error}", fix) from error
 
 
 def described(file: FileConfig, path: Path) -> FileConfig:
@@ -84,5 +84,5 @@ def described(file: FileConfig, path: Path) -> FileConfig:
     return replace(file, **known, build=manifest.command)
 
 
-def _place(path: Path) -> Path:
+def _manifest_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.manifest.json")

@@ -24,7 +24,8 @@ class Markers(NamedTuple):
 
 def event_markers(config: DataConfig) -> Markers:
     """Get a data set's markers: the configured ones, else its language's."""
-    return Markers(*(config.markers or get_language(config.language).event_markers))
+    markers = config.markers or get_language(config.language).event_markers
+    return Markers(*markers)
 
 
 class MarkedText(NamedTuple):
@@ -40,30 +41,41 @@ class MarkerError(ValueError):
 
 
 def parse_marked(text: str, markers: Markers) -> tuple[str, tuple[Span, Span]]:
-    """Return the text without its markers, and the spans of event 1 and event 2, all stripped.
+    """Separate a text from its markers.
 
-    Event 2 may come before event 1.
+    Args:
+        text: with four markers.
+        markers: the strings to look for; event 2 may come before event 1.
+
+    Returns:
+        The text without its markers, and the spans of event 1 and event 2, all stripped.
 
     Raises:
         MarkerError: anything but two separate mentions, neither of them empty.
     """
-    plain, offsets, cursor = "", {}, 0
-    for marker, span in sorted(_locate(text, markers).items(), key=lambda item: item[1]):
-        opens = marker in (markers.start_1, markers.start_2)
-        space_before = not opens and text[: span.start].endswith(" ")
-        space_after = opens and text.startswith(" ", span.end)
-        plain += text[cursor : span.start - space_before]
+    plain = ""
+    offsets: dict[str, int] = {}  # by marker, where it stood in `plain`
+    cursor = 0
+    for marker, span in _locate(text, markers):
+        begin, end = span
+        if marker in (markers.start_1, markers.start_2):
+            if text.startswith(" ", end):
+                end += 1
+        elif text[:begin].endswith(" "):
+            begin -= 1
+        plain += text[cursor:begin]
         offsets[marker] = len(plain)
-        cursor = span.end + space_after
+        cursor = end
     plain += text[cursor:]
-    indent = len(plain) - len(plain.lstrip())
-    start_1, end_1, start_2, end_2 = (offsets[marker] for marker in markers)
-    spans = _trim(plain, Span(start_1, end_1)), _trim(plain, Span(start_2, end_2))
-    for number, span in enumerate(spans, start=1):
-        if span.start == span.end:
+
+    event_1 = _trim(plain, offsets[markers.start_1], offsets[markers.end_1])
+    event_2 = _trim(plain, offsets[markers.start_2], offsets[markers.end_2])
+    for number, event in enumerate((event_1, event_2), start=1):
+        if event.start == event.end:
             raise MarkerError(f"event {number} is empty: nothing stands between its markers")
-    first, second = (Span(span.start - indent, span.end - indent) for span in spans)
-    return plain.strip(), (first, second)
+
+    indent = len(plain) - len(plain.lstrip())
+    return plain.strip(), (_shifted(event_1, -indent), _shifted(event_2, -indent))
 
 
 def with_markers(example: Example, config: DataConfig) -> str:
@@ -81,39 +93,67 @@ def mark(plain: str, spans: Sequence[Span], markers: Sequence[str]) -> MarkedTex
         spans: of the events in it.
         markers: in the order of `Markers`; equal ones cannot be parsed again.
     """
-    ends = [end for span in sorted(spans) for end in span]
-    if len(spans) != 2 or not 0 <= ends[0] < ends[1] <= ends[2] < ends[3] <= len(plain):
-        where = " and ".join(f"{start} to {end}" for start, end in spans)
-        what = f"events at characters {where} of a text of {len(plain)}"
-        raise MarkerError(f"{what}; two separate mentions are needed")
-    text, cursor = "", 0
-    marked, openings = {}, {}
+    _check_mentions(spans, len(plain))
+    text = ""
+    cursor = 0
+    events, openings = {}, {}
     for event in sorted((0, 1), key=lambda event: spans[event]):
+        start, end = spans[event]
+        mention = plain[start:end]
         opening, closing = markers[2 * event : 2 * event + 2]
-        mention = plain[spans[event].start : spans[event].end]
-        text += plain[cursor : spans[event].start]
-        openings[event] = Span(len(text), len(text) + len(opening))
+
+        text += plain[cursor:start]
+        openings[event] = _span_at(len(text), opening)
         text += opening + " "
-        marked[event] = Span(len(text), len(text) + len(mention))
+        events[event] = _span_at(len(text), mention)
         text += mention + " " + closing
-        cursor = spans[event].end
+        cursor = end
     text += plain[cursor:]
-    return MarkedText(text, (marked[0], marked[1]), (openings[0], openings[1]))
+    return MarkedText(text, (events[0], events[1]), (openings[0], openings[1]))
 
 
-def _locate(text: str, markers: Markers) -> dict[str, Span]:
-    """Find each marker; refuse every arrangement but two separate mentions."""
+def _check_mentions(spans: Sequence[Span], length: int) -> None:
+    """Raise a MarkerError unless the spans are two separate mentions in a text of `length`."""
+    borders = [border for span in sorted(spans) for border in span]
+    if len(spans) == 2 and 0 <= borders[0] < borders[1] <= borders[2] < borders[3] <= length:
+        return
+    characters = " and ".join(f"{start} to {end}" for start, end in spans)
+    raise MarkerError(
+        f"events at characters {characters} of a text of {length}; two separate mentions are needed"
+    )
+
+
+def _locate(text: str, markers: Markers) -> list[tuple[str, Span]]:
+    """Find the four markers, in the order of the text.
+
+    Raises:
+        MarkerError: they do not enclose two separate mentions.
+    """
     # The longest first: a marker may begin with another one's text.
     longest_first = sorted(markers, key=len, reverse=True)
-    matches = list(re.finditer("|".join(map(re.escape, longest_first)), text))
-    found = tuple(match.group() for match in matches)
-    if found not in (markers, markers[2:] + markers[:2]):
-        what = f"the text's markers are {' '.join(found) or 'missing'}"
-        raise MarkerError(f"{what}; once each, around two separate events: {' '.join(markers)}")
-    return {match.group(): Span(*match.span()) for match in matches}
+    pattern = "|".join(re.escape(marker) for marker in longest_first)
+    matches = [(match.group(), Span(*match.span())) for match in re.finditer(pattern, text)]
+
+    order = tuple(marker for marker, _ in matches)
+    if order not in (markers, markers[2:] + markers[:2]):
+        present = " ".join(order) or "missing"
+        allowed = " ".join(markers)
+        raise MarkerError(
+            f"the text's markers are {present}; once each, around two separate events: {allowed}"
+        )
+    return matches
 
 
-def _trim(text: str, span: Span) -> Span:
-    mention = text[span.start : span.end]
-    start = span.start + len(mention) - len(mention.lstrip())
-    return Span(start, max(start, span.start + len(mention.rstrip())))
+def _trim(text: str, start: int, end: int) -> Span:
+    """Leave out the white space at both ends of a stretch."""
+    mention = text[start:end]
+    indent = len(mention) - len(mention.lstrip())
+    return Span(start + indent, max(start + indent, start + len(mention.rstrip())))
+
+
+def _span_at(start: int, text: str) -> Span:
+    return Span(start, start + len(text))
+
+
+def _shifted(span: Span, by: int) -> Span:
+    return Span(span.start + by, span.end + by)

@@ -25,7 +25,7 @@ def configure(name: str, words: Sequence[str]) -> DataConfig:
     Raises:
         ConfigError: no such data set, an unknown key, or a value that its key cannot have.
     """
-    return _laid_over(data_values(data_set_file(name)), words)
+    return _overridden(data_values(data_set_file(name)), words)
 
 
 def override(data: DataConfig, words: Sequence[str]) -> DataConfig:
@@ -35,18 +35,21 @@ def override(data: DataConfig, words: Sequence[str]) -> DataConfig:
         ConfigError: an unknown key, or one that the data set's task does not have, a wrong value,
             or values that do not work together.
     """
-    return _laid_over(OmegaConf.create(dataclasses.asdict(data)), words) if words else data
+    if not words:
+        return data
+    return _overridden(OmegaConf.create(dataclasses.asdict(data)), words)
 
 
-def _laid_over(values: Any, words: Sequence[str]) -> DataConfig:
+def _overridden(values: Any, words: Sequence[str]) -> DataConfig:
+    """Override values of OmegaConf's and read them as a data set."""
     try:
         for word in words:
             key = word.partition("=")[0].removeprefix("data.")
             OmegaConf.update(values, key, read_value(word), merge=True, force_add=True)
-        whole: Any = OmegaConf.to_container(values, resolve=True)
+        resolved: Any = OmegaConf.to_container(values, resolve=True)
     except OmegaConfBaseException as error:
         raise ConfigError(explain(error, prefix="data.")) from error
-    return parse(DataConfig, own_files(whole, default_data_dir()), "data.")
+    return parse(DataConfig, own_files(resolved, default_data_dir()), "data.")
 
 
 def read_value(word: str) -> Any:
@@ -60,32 +63,47 @@ def read_value(word: str) -> Any:
         # Keys of mappings are the user's own, and need not be in Hydra's grammar.
         (override,) = PARSER.parse_overrides([f"key={value}"])
     except HydraException as error:
-        if value[:1] == "{":  # a mapping with other keys: numbers, letters beyond ASCII
+        if value.startswith("{"):  # a mapping with other keys: numbers, letters beyond ASCII
             return parse_yaml(value)
         raise ConfigError(f"{word}: {UNREADABLE}") from error
-    several = override.is_sweep_override() and override.is_discrete_sweep()
-    return list(override.sweep_string_iterator()) if several else override.value()
+
+    if override.is_sweep_override() and override.is_discrete_sweep():
+        return list(override.sweep_string_iterator())
+    return override.value()
 
 
 def own_files(values: Mapping[Any, Any], data_dir: Path) -> dict[str, Any]:
     """Complete the entries of a user's own files in the values of `data`.
 
-    A path relative to the working directory becomes absolute; where no classes are listed, they
-    are read from the train file.
+    A path relative to the working directory becomes absolute. Where no classes are listed, they are
+    read from the train file.
+
+    Args:
+        values: of `data`, not checked yet.
+        data_dir: `paths.data`.
+
+    Returns:
+        The values of `data`; those given stay as they are.
     """
-    files = {split: dict(file) for split, file in (values.get("files") or {}).items() if file}
-    for file in files.values():
+    files = {}
+    for split, entry in (values.get("files") or {}).items():
+        if not entry:
+            continue
+        files[split] = file = dict(entry)
+        is_pinned = file.get("sha256") or file.get("git_blob")
         path = Path(str(file.get("path", ""))).expanduser()
-        if not (file.get("sha256") or file.get("git_blob")) and path.is_file():
+        if not is_pinned and path.is_file():
             file["path"] = str(path.absolute())
+
     values = {**values, "files": files}
     train = data_dir / str(files.get(TRAIN, {}).get("path", ""))
     if not values.get("label_order") and values.get("task") in TASKS and train.is_file():
-        named = {str(label): name for label, name in (values.get("label_aliases") or {}).items()}
         config = parse(DataConfig, {**values, "label_aliases": {}}, "data.")
         if TASKS[config.task].has_classes:
-            found = classes_in(train, config)
-            values["label_order"] = list(dict.fromkeys(named.get(name, name) for name in found))
+            aliases = values.get("label_aliases") or {}
+            class_of = {str(label): name for label, name in aliases.items()}
+            classes = [class_of.get(label, label) for label in classes_in(train, config)]
+            values["label_order"] = list(dict.fromkeys(classes))
     return values
 
 
@@ -100,19 +118,20 @@ def write_config(
         files: of each split its file in `out`, and how many rows it has; none: it is left out.
         settings: all other keys of the data set, see `DataConfig`.
     """
-    described = {
-        split: {
-            "path": path.relative_to(out).as_posix(),
-            "sha256": sha256_file(path),
-            "size": path.stat().st_size,
-            "rows": rows,
-        }
-        for split, (path, rows) in files.items()
-        if rows
-    }
+    described = {}
+    for split, (path, rows) in files.items():
+        if rows:
+            described[split] = {
+                "path": path.relative_to(out).as_posix(),
+                "sha256": sha256_file(path),
+                "size": path.stat().st_size,
+                "rows": rows,
+            }
     task = settings.get("task", DataConfig.task)
-    chosen = {"task": task, "head": TASKS[task].head}
-    defaults = [{f"override /{group}@_global_.{group}": chosen[group]} for group in chosen]
+    defaults = [
+        {"override /task@_global_.task": task},
+        {"override /head@_global_.head": TASKS[task].head},
+    ]
     content = dump_yaml({"defaults": defaults, "name": name, **settings, "files": described})
-    text = f"# heron train data={name} --config-dir DIR/conf paths.data=DIR\n{content}"
-    return write_file(out / "conf" / "data" / f"{name}.yaml", text)
+    comment = f"# heron train data={name} --config-dir DIR/conf paths.data=DIR\n"
+    return write_file(out / "conf" / "data" / f"{name}.yaml", comment + content)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from heron.data.config import (
     RunSettings,
     read_config,
 )
-from heron.data.examples import Example
+from heron.data.examples import Splits
 from heron.data.manifests import read_manifest
 from heron.data.rows import SIDE, Labels, Rows, find_format
 from heron.data.sources import locate, locate_phrases
@@ -39,19 +39,19 @@ Run = TypeVar("Run", bound=RunSettings)
 class Loaded:
     """A data set as a run sees it."""
 
-    examples: dict[str, list[Example]]  # train, validation, test, as far as it has them
+    examples: Splits  # train, validation, test, as far as it has them
     # Rows left out by split and reason, without zeros: `unlabelled` (in the file's split, before
     # validation is taken from it), `duplicate`, and those of the task's own options.
     dropped: dict[str, dict[str, int]]
 
 
-def load(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, list[Example]]:
+def load(config: DataConfig, data_dir: Path, cache_dir: Path) -> Splits:
     """Read all splits of a data set; `load_with_report` without the report."""
     return load_with_report(config, data_dir, cache_dir).examples
 
 
 def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loaded:
-    """Read all splits of a data set, downloading or generating what is absent (see `locate`).
+    """Read all splits of a data set; files that are absent are downloaded or generated.
 
     Without a test file, `test` is taken from train if `data.holdout` says so; then, without a
     validation file, `validation` is. A test file is never divided. With `data.folds`, validation is
@@ -63,22 +63,29 @@ def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loa
     """
     require_classes(config)
     files = _read_splits(config, locate(config, data_dir, cache_dir))
-    carved = {split: rows.examples for split, rows in files.items()}
-    if config.folds.count and carved.get(TRAIN):
-        carved[TRAIN], carved[VALIDATION] = take_fold(carved[TRAIN], config.folds)
-    for split, how in ((TEST, config.holdout), (VALIDATION, config.validation)):
-        is_shipped = split in carved or config.folds.count > 0
-        if not is_shipped and carved.get(TRAIN) and how.fraction > 0:
-            carved[TRAIN], carved[split] = carve(carved[TRAIN], how)
-    splits = apply_duplicates(carved, config.duplicates)
+    examples = {split: rows.examples for split, rows in files.items()}
+
+    if config.folds.count and examples.get(TRAIN):
+        examples[TRAIN], examples[VALIDATION] = take_fold(examples[TRAIN], config.folds)
+
+    for split, part in ((TEST, config.holdout), (VALIDATION, config.validation)):
+        is_absent = split not in examples and not config.folds.count
+        if is_absent and part.fraction > 0 and examples.get(TRAIN):
+            examples[TRAIN], examples[split] = carve(examples[TRAIN], part)
+    splits = apply_duplicates(examples, config.duplicates)
+
     dropped = {}
-    for split, examples in carved.items():
-        rows = files.get(split, Rows([], []))
-        counts = Counter(reason for reason, _ in rows.dropped)
-        counts[UNLABELLED] = sum(rows.unlabelled.values())
-        counts[DUPLICATE] = len(examples) - len(splits[split])
-        if +counts:
-            dropped[split] = dict(+counts)
+    for split in splits:
+        counts: Counter[str] = Counter()
+        if split in files:
+            counts.update(reason for reason, _ in files[split].dropped)
+            counts[UNLABELLED] = sum(files[split].unlabelled.values())
+        counts[DUPLICATE] = len(examples[split]) - len(splits[split])
+        counts = +counts  # without zeros
+
+        if counts:
+            dropped[split] = dict(counts)
+
     if TRAIN in splits and config.sample.fraction < 1:
         splits[TRAIN] = sample(splits[TRAIN], config.sample)
     return Loaded({split: splits[split] for split in SPLITS if split in splits}, dropped)
@@ -93,14 +100,20 @@ def require_classes(config: DataConfig) -> None:
 def _read_splits(config: DataConfig, paths: Mapping[str, Path]) -> dict[str, Rows]:
     """Read every file; raises all problems of all files at once."""
     read = find_format(config).open(config, paths)
+    wanted = [TRAIN] if config.folds.count else SPLITS
     files: dict[str, Rows] = {}
     problems: list[Problem] = []
-    for split in (TRAIN,) if config.folds.count else SPLITS:
-        if split in paths:
-            label = config.label_field.get(split, config.columns.label)
-            rows = read(paths[split], "required", label, _shipped_columns(config, label))
-            files[split] = rows
-            problems += rows.problems or _check_counts(split, paths[split], rows, config)
+    for split in wanted:
+        if split not in paths:
+            continue
+
+        path = paths[split]
+        label = config.label_field.get(split, config.columns.label)
+        required = _shipped_columns(config, label)
+        rows = read(path, "required", label, required)
+        problems += rows.problems or _check_counts(split, path, rows, config)
+        files[split] = rows
+
     raise_all(problems)
     return files
 
@@ -114,34 +127,48 @@ def _required(config: DataConfig, *fields: str, **named: str) -> dict[str, str]:
 def _shipped_columns(config: DataConfig, label: str) -> dict[str, str]:
     """Name the required columns of a data set's files."""
     columns, join = config.columns, config.join
-    own_guid = () if columns.guid == Columns.guid or join else ("guid",)  # else it may be absent
-    keys = _required(config, "text", "text_pair", *own_guid, "group", "truth", label=label)
-    keys |= {column: SIDE for column in columns.side if column not in keys}
-    return keys | ({join.key: "data.join.key"} if join else {})
+    fields = ["text", "text_pair", "group", "truth"]
+    if columns.guid != Columns.guid and not join:  # otherwise there may be no ids
+        fields.insert(2, "guid")
+    keys = _required(config, *fields, label=label)
+    for column in columns.side:
+        keys.setdefault(column, SIDE)
+    if join:
+        keys[join.key] = "data.join.key"
+    return keys
 
 
 def _check_counts(split: str, path: Path, rows: Rows, config: DataConfig) -> list[Problem]:
     """Compare the number of rows, in total and per class, with the pinned numbers.
 
-    Those of a built file are in its manifest, beside the hash by which it was verified.
+    A file with a manifest has been verified by its hash.
+
+    Returns:
+        A problem for each number that differs.
     """
     file = config.files.get(split) or FileConfig("")
-    is_subset = file.unseen and file.rows is None  # `counts` do not fit
+    is_subset = file.unseen and file.rows is None  # `counts` are those of the whole file
     if not config.verify or is_subset or read_manifest(path):
         return []
-    found = Counter(str(example.label) for example in rows.examples) + Counter(rows.unlabelled)
-    found += Counter(label for _, label in rows.dropped)
-    pinned = config.counts.get(split, {})
-    counts = [("rows", found.total(), file.rows)]
-    for label in dict.fromkeys([*found, *pinned] if pinned else ()):
-        what = f"rows of class {label or 'nothing'}"
-        counts.append((what, found[label], pinned.get(label, 0)))
-    fix = "another revision? data.verify=false accepts it"
-    return [
-        Problem(str(path), f"{number} {what}, expected {expected}", fix)
-        for what, number, expected in counts
-        if expected not in (None, number)
-    ]
+
+    rows_of = Counter(str(example.label) for example in rows.examples)  # by class
+    rows_of.update(rows.unlabelled)
+    rows_of.update(label for _, label in rows.dropped)
+
+    compared = [("rows", rows_of.total(), file.rows)]
+    pinned = config.counts.get(split)
+    if pinned:
+        for label in dict.fromkeys([*rows_of, *pinned]):
+            what = f"rows of class {label or 'nothing'}"
+            compared.append((what, rows_of[label], pinned.get(label, 0)))
+
+    problems = []
+    for what, number, expected in compared:
+        if expected not in (None, number):
+            difference = f"{number} {what}, expected {expected}"
+            fix = "another revision? data.verify=false accepts it"
+            problems.append(Problem(str(path), difference, fix))
+    return problems
 
 
 def read_rows(
@@ -179,68 +206,97 @@ def read_parts(
 ) -> Iterator[Rows]:
     """Read texts without labels, `size` rows at a time, like `read_rows(..., "ignored", "report")`.
 
-    Of earlier rows only the file's own ids stay in memory; JSON is in memory as a whole. Some parts
-    may have no examples. A DataError comes before the first part where the file cannot be read or
-    lacks a column, after the last one where no row can be used.
+    Of earlier rows only the file's own ids stay in memory; JSON is in memory as a whole.
+
+    Args:
+        path: a table, or a file in a format of the task.
+        config: column names, markers, classes and Unicode options.
+        size: rows of a part.
+        data_dir, cache_dir: where the phrases that `data.phrases` removes are listed.
+
+    Yields:
+        The parts; some may have no examples.
+
+    Raises:
+        DataError: before the first part where the file cannot be read or lacks a column, after the
+            last one where no row can be used.
     """
     read = _own_reader(config, "ignored", data_dir, cache_dir)
-    is_whole = find_format(config).is_whole(path)
-    problems, usable = list[Problem](), False
-    for source in [path] if is_whole else read_chunks(path, size, config.quoting):
+    sources: Iterable[Path | Table] = [path]
+    if not find_format(config).is_whole(path):
+        sources = read_chunks(path, size, config.quoting)
+
+    problems: list[Problem] = []
+    is_usable = False
+    for source in sources:
         if isinstance(source, Table) and config.columns.guid not in source.columns and source.ids:
             source.ids.clear()  # ids are made of line numbers: unique
         if isinstance(source, Table) and not len(source):
             rows = Rows([], source.problems)
         else:
             rows = read(source)
+
         problems += rows.problems
-        usable = usable or bool(rows.examples)
+        is_usable = is_usable or bool(rows.examples)
         for start in range(0, len(rows.examples) or 1, size):
-            part = rows.examples[start : start + size]
-            yield Rows(part, []) if start else replace(rows, examples=part)
-    if not usable:
+            examples = rows.examples[start : start + size]
+            yield Rows(examples, []) if start else replace(rows, examples=examples)
+    if not is_usable:
         raise_all(problems)
 
 
 def _own_reader(
     config: DataConfig, labels: Labels, data_dir: Path | None, cache_dir: Path | None
 ) -> Callable[[Path | Table], Rows]:
-    """Make the reader of users' own files."""
-    places = data_dir or default_data_dir(), cache_dir or default_cache_dir()
-    phrases = locate_phrases(config, *places)
+    """Make the reader of users' own files, which need only texts, and labels if required."""
+    data_dir = data_dir or default_data_dir()
+    cache_dir = cache_dir or default_cache_dir()
+    phrases = locate_phrases(config, data_dir, cache_dir)
     read = find_format(config).open(config, {PHRASES: phrases} if phrases else {})
-    fields = ("text", "text_pair", *(("label",) if labels == "required" else ()))
-    keys = _required(config, *fields)
+    keys = _required(config, "text", "text_pair")
+    if labels == "required":
+        keys |= _required(config, "label")
     return lambda source: read(source, labels, config.columns.label, keys)
 
 
 def data_set(config: RunSettings, name: str, of_stage: bool = False) -> DataConfig:
-    """Find a data set: the run's own (with its overrides), a stage's, or one with equal classes.
+    """Find a data set of a run.
 
-    That of a stage may also be of another task.
+    Args:
+        config: the run's; its own data set, and those of its stages, have their overrides.
+        name: of the data set.
+        of_stage: whether it is a stage's, which may be of another task.
+
+    Raises:
+        ConfigError: its classes, or their order, are not those of the run's own data set.
     """
-    for known in (config.data, *config.others.values()):
+    own = config.data
+    for known in (own, *config.others.values()):
         if name == known.name:
             return known
-    found = read_config(data_set_file(name))
-    own, is_other = config.data, of_stage and found.task != config.data.task
-    if not is_other and (found.task, found.label_order) != (own.task, own.label_order):
+
+    other = read_config(data_set_file(name))
+    may_differ = of_stage and other.task != own.task
+    if not may_differ and (other.task, other.label_order) != (own.task, own.label_order):
+        classes, own_classes = ", ".join(other.label_order), ", ".join(own.label_order)
         raise ConfigError(
-            f"data set {name} (task {found.task}, classes {', '.join(found.label_order)}) does not "
-            f"go with {own.name} (task {own.task}, classes {', '.join(own.label_order)}): one head "
+            f"data set {name} (task {other.task}, classes {classes}) does not "
+            f"go with {own.name} (task {own.task}, classes {own_classes}): one head "
             "needs the same classes in the same order"
         )
-    return found
+    return other
 
 
 def every_set(config: RunSettings) -> dict[str, DataConfig]:
     """Find the data sets that a run reads, by name.
 
-    These are its own or, if it has stages, theirs; and those of `also_test`.
+    Returns:
+        Those that it trains on (its own or, if it has stages, theirs) and those of `also_test`.
     """
-    stages = {s.data: data_set(config, s.data, of_stage=True) for s in config.read_stages()}
+    stages = config.read_stages()
+    trained = {stage.data: data_set(config, stage.data, of_stage=True) for stage in stages}
     tested = {name: data_set(config, name) for name in config.also_test}
-    return {**(stages or {config.data.name: config.data}), **tested}
+    return (trained or {config.data.name: config.data}) | tested
 
 
 def of_split(config: Run, split: str) -> Run:
@@ -248,9 +304,9 @@ def of_split(config: Run, split: str) -> Run:
     name, dot, _ = split.rpartition(".")
     if not dot:
         return config
-    found = copy(config)
-    found.data = data_set(config, name)
-    return found
+    other = copy(config)
+    other.data = data_set(config, name)
+    return other
 
 
 def no_rows(name: str, split: str, what: str = "train on") -> ConfigError:
@@ -262,17 +318,23 @@ def no_rows(name: str, split: str, what: str = "train on") -> ConfigError:
 def load_run_data(config: RunSettings) -> Loaded:
     """Read a run's own data set, and the test split (or validation) of those in `also_test`.
 
-    The others' splits are called `<data set>.<split>`.
+    Returns:
+        The examples by split; the others' splits are called `<data set>.<split>`.
+
+    Raises:
+        ConfigError: a data set in `also_test` has neither split.
+        DataError: as `load_with_report`.
     """
-    data, cache = Path(config.paths.data), Path(config.paths.cache)
-    loaded = load_with_report(config.data, data, cache)
+    data_dir, cache_dir = Path(config.paths.data), Path(config.paths.cache)
+    loaded = load_with_report(config.data, data_dir, cache_dir)
     for name in config.also_test:
-        found = data_set(config, name)
-        known = load_with_report(found, data, cache)
-        split = next((split for split in (TEST, VALIDATION) if split in known.examples), None)
-        if split is None:
+        other = load_with_report(data_set(config, name), data_dir, cache_dir)
+        split = TEST if TEST in other.examples else VALIDATION
+        if split not in other.examples:
             raise ConfigError(f"also_test={name}: it has neither a test nor a validation split")
-        loaded.examples[f"{name}.{split}"] = known.examples[split]
-        if split in known.dropped:
-            loaded.dropped[f"{name}.{split}"] = known.dropped[split]
+
+        full_name = f"{name}.{split}"
+        loaded.examples[full_name] = other.examples[split]
+        if split in other.dropped:
+            loaded.dropped[full_name] = other.dropped[split]
     return loaded

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -83,26 +83,42 @@ class Format:
 def own_table(source: Path | Table, config: DataConfig) -> Table:
     """Read a table, unless it has been read; columns get the names in `data.columns`.
 
-    Names in other case, and `SYNONYMS`, are accepted if one column fits; it is said once.
+    Names in other case, and `SYNONYMS`, are accepted if exactly one column of the table fits; the
+    user is told once.
+
+    Args:
+        source: a file, or rows of it.
+        config: of the data set.
     """
-    quoting = config.quoting
-    table = source if isinstance(source, Table) else read_table(source, "report", quoting=quoting)
-    used, of_classes = config.columns, TASKS[config.task].has_classes
-    others = (used.label,) if of_classes else (used.answer, used.answer_start, used.target)
-    wanted = (used.text, used.text_pair, *others)
+    table = source
+    if not isinstance(table, Table):
+        table = read_table(table, "report", quoting=config.quoting)
+
+    used = config.columns
+    wanted = [used.text, used.text_pair]
+    if TASKS[config.task].has_classes:
+        wanted.append(used.label)
+    else:
+        wanted += [used.answer, used.answer_start, used.target]
+
     free = [name for name in table.columns if name not in wanted]
-    renamed = {}
-    for column in filter(None, wanted):
-        known = (column, *SYNONYMS.get(column, ()))
-        found = [name for name in free if name.strip().casefold() in known]
-        if column not in table.columns and len(found) == 1 and found[0] not in renamed:
-            renamed[found[0]] = column
-    if not renamed:
+    new_names: dict[str, str] = {}
+    for column in wanted:
+        if not column or column in table.columns:
+            continue
+        synonyms = (column, *SYNONYMS.get(column, ()))
+        candidates = [name for name in free if name.strip().casefold() in synonyms]
+        if len(candidates) == 1:
+            new_names.setdefault(candidates[0], column)
+    if not new_names:
         return table
-    said = ", ".join(f"{name} is {column}" for name, column in renamed.items())
-    say(f"{table.path}: {said} (data.columns changes that)", about=f"columns {said}")
-    rows = [{renamed.get(name, name): cell for name, cell in row.items()} for row in table.rows]
-    columns = tuple(renamed.get(name, name) for name in table.columns)
+
+    renamings = ", ".join(f"{name} is {column}" for name, column in new_names.items())
+    say(f"{table.path}: {renamings} (data.columns changes that)", about=f"columns {renamings}")
+    columns = tuple(new_names.get(name, name) for name in table.columns)
+    rows = []
+    for row in table.rows:
+        rows.append({new_names.get(name, name): cell for name, cell in row.items()})
     return replace(table, columns=columns, rows=rows)
 
 
@@ -114,30 +130,45 @@ def classes_in(path: Path, config: DataConfig) -> list[str]:
     """
     from heron.base.tables import read_chunks
 
-    found: dict[str, None] = {}
+    column = config.columns.label
+    labels: dict[str, None] = {}  # a set in the order of the file
     for chunk in read_chunks(path, 10_000, config.quoting):
         table = own_table(chunk, config)
-        table.require(keys={config.columns.label: "data.columns.label"})
-        cells = (cell for cell in table.values(config.columns.label) if not is_missing(cell))
-        found |= dict.fromkeys(cell_text(cell) for cell in cells)
-        if len(found) > _MOST_CLASSES:
+        table.require(keys={column: "data.columns.label"})
+        for cell in table.values(column):
+            if not is_missing(cell):
+                labels[cell_text(cell)] = None
+        if len(labels) > _MOST_CLASSES:
             raise ConfigError(
-                f"{path}: '{config.columns.label}' has more than {_MOST_CLASSES} values: name the "
+                f"{path}: '{column}' has more than {_MOST_CLASSES} values: name the "
                 "column of classes with data.columns.label=NAME"
             )
-    classes = [each for each in found if each not in config.no_label]
-    numbers = all(re.fullmatch(r"-?\d+", each) for each in classes)
-    return sorted(classes, key=int if numbers else str)
+
+    classes = [label for label in labels if label not in config.no_label]
+    are_numbers = all(re.fullmatch(r"-?\d+", label) for label in classes)
+    return sorted(classes, key=int if are_numbers else str)
 
 
 def find_format(config: DataConfig) -> Format:
     """Find the format of a data set."""
-    found: Format = TASKS[config.task].formats[config.format]
-    return found
+    format: Format = TASKS[config.task].formats[config.format]
+    return format
+
+
+def _text_or_empty(cell: Any) -> str:
+    return "" if is_missing(cell) else cell_text(cell)
 
 
 class LabelError(Exception):
     """A value that is not a class; its arguments say what is wrong, and how to fix it."""
+
+
+def _without_case(classes: Mapping[str, str]) -> dict[str, str]:
+    """Map names without case to classes; names that then mean two classes are left out."""
+    several: defaultdict[str, set[str]] = defaultdict(set)
+    for name, label in classes.items():
+        several[name.casefold()].add(label)
+    return {name: min(labels) for name, labels in several.items() if len(labels) == 1}
 
 
 class LabelReader:
@@ -146,38 +177,46 @@ class LabelReader:
     def __init__(self, config: DataConfig, column: str):
         self.column = column
         self.classes = config.label_order
-        self.no_label = set(map(cell_text, config.no_label))
-        known = {**config.label_aliases, **{name: name for name in config.label_order}}
-        named = {cell_text(name): label for name, label in known.items()}
-        self.exact = {name.removesuffix(".0"): label for name, label in named.items()} | named
-        folded: dict[str, set[str]] = {}
-        for name, label in self.exact.items():
-            folded.setdefault(name.casefold(), set()).add(label)
-        # Names that mean two classes if case is ignored are left out.
-        self.folded = {name: min(labels) for name, labels in folded.items() if len(labels) == 1}
+        self.no_label = {cell_text(name) for name in config.no_label}
+
+        # Class names and aliases to classes; a spreadsheet's 1.0 is also found as 1.
+        named = {cell_text(alias): label for alias, label in config.label_aliases.items()}
+        named |= {cell_text(label): label for label in config.label_order}
+        without_zero = {name.removesuffix(".0"): label for name, label in named.items()}
+        self.exact = without_zero | named
+        self.folded = _without_case(self.exact)
 
     def read(self, value: Any) -> str | None:
         """Find the class of a cell; None where the cell means that there is no gold label.
 
-        A LabelError where it is neither a class name nor an alias.
+        Raises:
+            LabelError: it is neither a class name nor an alias.
         """
-        if is_missing(value) or (text := cell_text(value)) in self.no_label:
+        if is_missing(value):
             return None
+        text = cell_text(value)
+        if text in self.no_label:
+            return None
+
         for name in (text, text.removesuffix(".0")):  # 1.0 of a spreadsheet is 1
-            if found := self.exact.get(name) or self.folded.get(name.casefold()):
-                return found
-        name = f'"{text}"' if text.isdecimal() else "NAME"
+            label = self.exact.get(name) or self.folded.get(name.casefold())
+            if label:
+                return label
+
+        shown = f'"{text}"' if text.isdecimal() else "NAME"
         fix = (
-            f"data.label_aliases={{{name}: CLASS}} maps labels of a file to classes",
+            f"data.label_aliases={{{shown}: CLASS}} maps labels of a file to classes",
             "data.columns.label=NAME names the label column",
         )
-        raise LabelError(f"unknown {self.column} '{text}'.{nearest(text, self.exact, True)}", fix)
+        hint = nearest(text, self.exact, listed=True)
+        raise LabelError(f"unknown {self.column} '{text}'.{hint}", fix)
 
 
 def read_labels(table: Table, config: DataConfig, joined: Joined | None = None) -> Rows:
     """Read ids, labels and groups of a table that may hold no texts; texts are empty."""
-    label, no_texts = config.columns.label, ("", None, ())
-    return RowReader(table, config, "required", label, lambda *_: no_texts, joined).read_all()
+    label = config.columns.label
+    reader = RowReader(table, config, "required", label, lambda *_: ("", None, ()), joined)
+    return reader.read_all()
 
 
 class TableReader(ABC):
@@ -202,11 +241,11 @@ class TableReader(ABC):
 
     def read_all(self) -> Rows:
         """Read every row; problems of the table are included, by line."""
-        examples = [one for index in range(len(self.table)) if (one := self.read(index))]
-        problems = sorted([*self.table.problems, *self.problems], key=lambda each: each.number)
+        examples = [self.read(index) for index in range(len(self.table))]
+        problems = [*self.table.problems, *self.problems]
         return Rows(
-            examples,
-            problems,
+            [example for example in examples if example is not None],
+            sorted(problems, key=lambda problem: problem.number),
             self.unlabelled,
             self.dropped,
             guids=list(self.lines),
@@ -218,10 +257,12 @@ class TableReader(ABC):
         """Read an id, which is unique in a file; without ids it is `<file stem>:<line>`."""
         name = self.config.columns.guid
         if value is None and name not in self.table.columns:
-            value = f"{table_stem(self.table.path)}:{line}"
+            stem = table_stem(self.table.path)
+            value = f"{stem}:{line}"
         if is_missing(value):
             self.problem(line, f"'{name}' is empty", "one id in each row, or no such column")
             return ""
+
         guid = cell_text(value)
         if guid in self.lines:
             what = f"{name} '{guid}' is already on line {self.lines[guid]}"
@@ -232,12 +273,21 @@ class TableReader(ABC):
     def example(
         self, index: int, guid: str, text: str, side: Mapping[str, Any], group: Any, **fields: Any
     ) -> Example:
-        """Make a row's example; `side` also gets its file, line and `data.columns.side`."""
-        row, line, columns = self.table.rows[index], self.table.lines[index], self.config.columns
-        usual = {"file": self.table.path.name, "line": line}
-        usual |= {column: row.get(column) for column in columns.side}
-        group = "" if is_missing(group) else cell_text(group)
-        return Example(guid, text, group=group, side={**usual, **side}, **fields)
+        """Make a row's example.
+
+        Args:
+            index: of the row in the table.
+            guid: its id.
+            text: its first text.
+            side: further values of `Example.side`, beside file, line and `data.columns.side`.
+            group: a cell, which may be missing.
+            fields: of the example.
+        """
+        row, columns = self.table.rows[index], self.config.columns
+        origin = {"file": self.table.path.name, "line": self.table.lines[index]}
+        kept = {column: row.get(column) for column in columns.side}
+        whole_side = {**origin, **kept, **side}
+        return Example(guid, text, group=_text_or_empty(group), side=whole_side, **fields)
 
     def problem(self, line: int, what: str, fix: Fix) -> None:
         """Record what is wrong with a row, and how to fix it."""
@@ -245,7 +295,16 @@ class TableReader(ABC):
 
 
 class RowReader(TableReader):
-    """Reads rows with a label and what `texts` reads, perhaps joined to a second table."""
+    """Reads rows with a label and what `texts` reads, perhaps joined to a second table.
+
+    Args:
+        table: the rows.
+        config: of the data set.
+        labels: whether each row needs a label.
+        label_column: the column with the label.
+        texts: reads the texts of a row.
+        joined: the second table, by the values of its key; None: there is none.
+    """
 
     def __init__(
         self,
@@ -264,37 +323,49 @@ class RowReader(TableReader):
     @property
     def has_ids(self) -> bool:
         """Whether the file, or the joined one, has ids."""
-        take = self.config.join.take if self.config.join and self.joined is not None else ()
-        return super().has_ids or "guid" in take
+        join = self.config.join
+        if join is not None and self.joined is not None and "guid" in join.take:
+            return True
+        return super().has_ids
 
     def read(self, index: int) -> Example | None:
         """Read one row, see `TableReader.read`."""
-        row, line, columns = self.table.rows[index], self.table.lines[index], self.config.columns
-        value = row.get(self.label_reader.column)
-        found = len(self.problems)
-        label = None if self.labels == "ignored" else self._label(value, line)
-        joined = self._joined(row, line)
-        named = {"guid": row.get(columns.guid), "group": row.get(columns.group or ""), **joined}
-        guid = self.guid(named.pop("guid"), line)
-        if self.labels == "required" and label is None and len(self.problems) == found:
-            self.unlabelled["" if is_missing(value) else cell_text(value)] += 1
+        row, line = self.table.rows[index], self.table.lines[index]
+        columns = self.config.columns
+        before = len(self.problems)
+
+        label_cell = row.get(self.label_reader.column)
+        label = None
+        if self.labels != "ignored":
+            label = self._label(label_cell, line)
+
+        values = {"guid": row.get(columns.guid), "group": row.get(columns.group or "")}
+        values |= self._joined(row, line)
+        guid = self.guid(values.pop("guid"), line)
+        group = values.pop("group")
+        if self.labels == "required" and label is None and len(self.problems) == before:
+            self.unlabelled[_text_or_empty(label_cell)] += 1
             return None
+
         text, text_pair, spans = self.texts(self, row, line)
-        group = named.pop("group")
         if columns.truth is not None:
-            named["truth"] = self._class(self.truth_reader, row.get(columns.truth), line)
-        if len(self.problems) > found:
+            values["truth"] = self._class(self.truth_reader, row.get(columns.truth), line)
+        if len(self.problems) > before:
             return None
-        texts = {"text_pair": text_pair, "spans": spans, "label": label}
-        return self.example(index, guid, text, named, group, **texts)
+        return self.example(
+            index, guid, text, values, group, text_pair=text_pair, spans=spans, label=label
+        )
 
     def text(self, row: Mapping[str, Any], line: int, column: str) -> str:
         """Normalise one text; a missing text is a problem, and returned empty."""
         value = number_text(row[column])
-        if is_missing(value) or not isinstance(value, str):
-            what = "is empty" if is_missing(value) else f"is not text: {value!r}"
-            self.problem(line, f"'{column}' {what}", "one text in each row")
+        if is_missing(value):
+            self.problem(line, f"'{column}' is empty", "one text in each row")
             return ""
+        if not isinstance(value, str):
+            self.problem(line, f"'{column}' is not text: {value!r}", "one text in each row")
+            return ""
+
         text = normalise(value, self.language, self.config.unicode).strip()
         if not text:
             self.problem(line, f"'{column}' holds invisible characters only", "one text, or no row")
@@ -308,25 +379,28 @@ class RowReader(TableReader):
             return None
 
     def _label(self, value: Any, line: int) -> str | None:
-        found = len(self.problems)
+        """Read the label; a missing one is a problem where labels are required."""
+        before = len(self.problems)
         label = self._class(self.label_reader, value, line)
-        refuses = self.labels == "required" and self.config.unlabelled == "refuse"
-        if label is None and refuses and len(self.problems) == found:
-            name, allowed = self.label_reader.column, ", ".join(self.config.label_order)
+        is_unlabelled = label is None and len(self.problems) == before
+        if is_unlabelled and self.labels == "required" and self.config.unlabelled == "refuse":
+            allowed = ", ".join(self.config.label_order)
             what = "is empty" if is_missing(value) else f"is '{value}', which is no gold label"
             fix = (f"allowed: {allowed}", "data.unlabelled=drop leaves such rows out")
-            self.problem(line, f"'{name}' {what}", fix)
+            self.problem(line, f"'{self.label_reader.column}' {what}", fix)
         return label
 
     def _joined(self, row: Mapping[str, Any], line: int) -> Mapping[str, Any]:
+        """Look up the columns that the second table has for a row; a row without is a problem."""
         join = self.config.join
         if self.joined is None or join is None:
             return {}
-        if row[join.key] not in self.joined:
+        key = row[join.key]
+        if key not in self.joined:
             name = Path(self.config.files[JOIN].path).name
             self.problem(line, f"no row of {name} has this {join.key}", "see data.join")
             return {}
-        return self.joined[row[join.key]]
+        return self.joined[key]
 
 
 # Reads the texts of one row, given the reader, the row and its line.
@@ -336,11 +410,17 @@ TextReader = Callable[[RowReader, Mapping[str, Any], int], Texts]
 def open_table(
     texts: TextReader, config: DataConfig, files: Mapping[str, Path], *columns: str
 ) -> Reader:
-    """Make a reader of tables with one labelled example in each row; `files` may have `join`.
+    """Make a reader of tables with one labelled example in each row.
 
-    `columns` are required besides those that `data.columns` names.
+    Args:
+        texts: reads the texts of a row.
+        config: of the data set.
+        files: the data set's files by name; `join` is read at once, if it is among them.
+        columns: required besides those that `data.columns` names.
     """
-    joined = read_join(files[JOIN], config.join) if config.join and JOIN in files else None
+    joined: Joined | None = None
+    if config.join and JOIN in files:
+        joined = read_join(files[JOIN], config.join)
 
     def read(
         source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
@@ -353,11 +433,18 @@ def open_table(
 
 
 def read_join(path: Path, join: JoinConfig) -> Joined:
-    """Read a second table, each row under the value of its key, which must not repeat."""
+    """Read the second table of a join.
+
+    Returns:
+        The columns to take from each row, by the value of its key.
+
+    Raises:
+        DataError: a column is missing, or a key is repeated.
+    """
     table = read_table(path)
     table.require(join.key, *join.take.values())
     raise_all(table.duplicates(join.key))
-    return {
-        row[join.key]: {name: row[column] for name, column in join.take.items()}
-        for row in table.rows
-    }
+    joined = {}
+    for row in table.rows:
+        joined[row[join.key]] = {name: row[column] for name, column in join.take.items()}
+    return joined

@@ -1,7 +1,7 @@
-"""Files of a data set: found in `paths.data` or the cache, downloaded, generated, or read from
-the Hugging Face Hub by the package `datasets`.
+"""Files of a data set: found, downloaded, generated, or read from the Hugging Face Hub.
 
-A file with a pinned hash is used only when it has that hash.
+They are looked for in `paths.data` and the cache. The package `datasets` reads those of the Hub. A
+file with a pinned hash is used only when it has that hash.
 """
 
 import os
@@ -59,14 +59,18 @@ def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Pat
         DataError: every file that is missing, with its address and where to put it, and every file
             with another hash than the pinned one.
     """
-    generated = _generate(config, cache_dir) if config.generator else {}
+    made: dict[str, Path] = {}
     if config.hub:
-        generated = _hub_files(config, data_dir, cache_dir)
+        made = _hub_files(config, data_dir, cache_dir)
+    elif config.generator:
+        made = _generate(config, cache_dir)
     sources = inspect(config, data_dir, cache_dir)
-    if not sources and not generated and not config.texts.sets:
+    if not sources and not made and not config.texts.sets:
         raise ConfigError("data.files is empty: name a file, data.files.train.path=FILE")
-    paths = generated | _present(sources, config, cache_dir)
-    if config.texts != TextsConfig() and (collect := find_format(config).collect):
+
+    paths = made | _fetch_missing(sources, config, cache_dir)
+    collect = find_format(config).collect
+    if collect and config.texts != TextsConfig():
         paths[TRAIN] = collect(config, paths, data_dir, cache_dir)
     return paths
 
@@ -75,26 +79,38 @@ def locate_phrases(config: DataConfig, data_dir: Path, cache_dir: Path) -> Path 
     """Find the list of linking phrases as `locate` does; None where none are removed."""
     if config.phrases == "none":
         return None
-    alone = replace(config, files={PHRASES: config.files[PHRASES]}, join=None)
-    source = inspect(alone, data_dir, cache_dir)
-    return _present(source, config, cache_dir)[PHRASES]
+    phrases_only = replace(config, files={PHRASES: config.files[PHRASES]}, join=None)
+    sources = inspect(phrases_only, data_dir, cache_dir)
+    return _fetch_missing(sources, config, cache_dir)[PHRASES]
 
 
-def _present(sources: Mapping[str, Source], config: DataConfig, cache_dir: Path) -> dict[str, Path]:
-    """Return the paths of the files, after downloading those that are missing."""
+def _fetch_missing(
+    sources: Mapping[str, Source], config: DataConfig, cache_dir: Path
+) -> dict[str, Path]:
+    """Download the files that are missing.
+
+    Returns:
+        The path of each file.
+
+    Raises:
+        DataError: files that cannot be fetched, or are not the pinned ones.
+    """
     downloads = cache_dir / "downloads"
-    problems = [
-        Problem(str(source.path), wrong_content(source.file, source.path), _renewal(source.file))
-        for source in sources.values()
-        if source.state is State.CHANGED
-    ]
-    if missing := fetch(sources, downloads):
+    problems = []
+    for source in sources.values():
+        if source.state is State.CHANGED:
+            difference = wrong_content(source.file, source.path)
+            problems.append(Problem(str(source.path), difference, _renewal(source.file)))
+    missing = fetch(sources, downloads)
+    if missing:
         problems += [*missing, *_advice(config)]
     raise_all(problems)
-    return {
-        name: downloads / source.file.path if source.state is State.MISSING else source.path
-        for name, source in sources.items()
-    }
+
+    paths = {name: source.path for name, source in sources.items()}
+    for name, source in sources.items():
+        if source.state is State.MISSING:
+            paths[name] = downloads / source.file.path
+    return paths
 
 
 def _renewal(file: FileConfig) -> str:
@@ -108,11 +124,12 @@ def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
     for source in sources.values():
         if source.state is not State.MISSING:
             continue
+        file = source.file
         try:
-            download(source.file, folder)
+            download(file, folder)
         except Exception as error:  # the library raises many kinds
-            address = f"fetch {source.file.url} and put it there" if source.file.url else ""
-            fix = (address, f"set paths.data to the folder that holds {source.file.path}")
+            address = f"fetch {file.url} and put it there" if file.url else ""
+            fix = (address, f"set paths.data to the folder that holds {file.path}")
             problems.append(Problem(str(source.path), f"missing; {error}", fix))
     return problems
 
@@ -158,54 +175,72 @@ def inspect(
 ) -> dict[str, Source]:
     """Look for every file of a data set on this computer; files with pinned hashes are hashed.
 
-    `further` adds the files of the release that this configuration does not read.
+    Args:
+        config: of the data set.
+        data_dir: `paths.data`.
+        cache_dir: the folder of all caches, with earlier downloads.
+        further: add the files of the release that this configuration does not read.
+
+    Returns:
+        What is known of each file, by its name.
     """
     if data_dir.is_file():
         raise ConfigError(f"paths.data={data_dir}: a file; name the folder that holds data sets")
     files = config.split_files
-    files |= {f"texts.{n}": file for n, file in enumerate(config.texts.files, 1)}
-    used = {JOIN: config.join, PHRASES: config.phrases != "none"}
-    files |= {n: file for n, file in config.files.items() if used.get(n, further)}
-    found = {}
+    for number, file in enumerate(config.texts.files, start=1):
+        files[f"texts.{number}"] = file
+    used = {JOIN: config.join is not None, PHRASES: config.phrases != "none"}
+    for name, file in config.files.items():
+        if used.get(name, further):
+            files[name] = file
+
+    sources = {}
     for name, file in files.items():
-        places = [data_dir / file.path, cache_dir / "downloads" / file.path]
+        candidates = [data_dir / file.path, cache_dir / "downloads" / file.path]
         if not file.pinned:  # a user's own: relative to the working directory
-            places.insert(0, Path(file.path).expanduser())
-        path = next((place for place in places if place.is_file()), None)
+            candidates.insert(0, Path(file.path).expanduser())
+        path = next((candidate for candidate in candidates if candidate.is_file()), None)
         if path is None:
-            found[name] = Source(file, data_dir / file.path, State.MISSING)
+            sources[name] = Source(file, data_dir / file.path, State.MISSING)
             continue
+
         file = described(file, path)
         if not config.verify or not file.pinned:
-            found[name] = Source(file, path, State.UNPINNED)
+            sources[name] = Source(file, path, State.UNPINNED)
         else:
             state = State.CHANGED if wrong_content(file, path) else State.VERIFIED
-            found[name] = Source(file, path, state, sha256_file(path))
-    return found
+            sources[name] = Source(file, path, state, sha256_file(path))
+    return sources
 
 
 def wrong_content(file: FileConfig, path: Path) -> str:
     """Say how a file differs from the pinned one; empty where it does not."""
-    size, kind, expected = path.stat().st_size, "sha256", file.sha256
-    if expected:
-        found = sha256_file(path)
-    elif expected := file.git_blob:
-        kind, found = "git blob", git_blob(path)
-    if file.size not in (None, size) or (expected and found != expected):
-        wanted = f"{expected}" + (f" ({file.size} bytes)" if file.size else "")
-        return f"its {kind} is {found if expected else ''} ({size} bytes), expected {wanted}"
-    return ""
+    size = path.stat().st_size
+    kind, expected, actual = "sha256", file.sha256, ""
+    if file.sha256:
+        actual = sha256_file(path)
+    elif file.git_blob:
+        kind, expected, actual = "git blob", file.git_blob, git_blob(path)
+
+    if file.size in (None, size) and (not expected or actual == expected):
+        return ""
+    expected_size = f" ({file.size} bytes)" if file.size else ""
+    return f"its {kind} is {actual} ({size} bytes), expected {expected}{expected_size}"
 
 
 def _advice(config: DataConfig) -> list[Problem]:
     """Say where files without an address come from, and which data set needs fewer files."""
     advice = []
-    if config.homepage and any(not (file.url or file.build) for file in config.files.values()):
+    lacks_address = any(not (file.url or file.build) for file in config.files.values())
+    if config.homepage and lacks_address:
         advice.append(f"files without an address: see {config.homepage}")
-    if name := config.substitute:
-        advice.append(f"heron train data={name} needs fewer files, heron data {name} lists them")
+    other = config.substitute
+    if other:
+        advice.append(f"heron train data={other} needs fewer files, heron data {other} lists them")
+    if not advice:
+        return []
     what = "cannot be read without all of its files"
-    return [Problem(f"data={config.name}", what, "; ".join(advice))] if advice else []
+    return [Problem(f"data={config.name}", what, "; ".join(advice))]
 
 
 def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
@@ -215,29 +250,34 @@ def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
     from chronicle.settings import ChronicleConfig, SettingsError
 
     assert config.generator is not None
+
     options = asdict(config.generator) | {"task": config.task, "language": config.language}
     weights = options.pop("class_weights")
     try:
-        settings, wrong = ChronicleConfig(**options), ""
-        labels, key = settings.labels, settings.labels_key  # no labels: its rows have none
+        settings = ChronicleConfig(**options)
+        labels = settings.labels  # empty where its rows have none
         order = config.label_order or list(labels)
         if labels and sorted(order) != sorted(labels):
-            own = f"data.task={config.task} with data.generator.{key}={options[key]}"
-            wrong = f"data.label_order={order}: {own} generates {', '.join(labels)}"
-        elif weights and len(weights) != len(order):
-            each = f"one number for each of {', '.join(order)}"
-            wrong = f"data.generator.class_weights={weights}: {each}"
-        elif weights:  # from the data set's order of classes to the generator's
-            named = dict(zip(order, weights, strict=True))
-            settings = replace(settings, class_weights=[named[label] for label in labels])
+            key = settings.labels_key
+            raise ConfigError(
+                f"data.label_order={order}: data.task={config.task} with "
+                f"data.generator.{key}={options[key]} generates {', '.join(labels)}"
+            )
+        if weights and len(weights) != len(order):
+            raise ConfigError(
+                f"data.generator.class_weights={weights}: one number for each of {', '.join(order)}"
+            )
+        if weights:  # from the data set's order of classes to the generator's
+            weight_of = dict(zip(order, weights, strict=True))
+            settings = replace(settings, class_weights=[weight_of[label] for label in labels])
     except SettingsError as error:
-        wrong = f"data.generator: {str(error).removeprefix('chronicle: ')}"
-    if wrong:
-        raise ConfigError(wrong)
+        problem = str(error).removeprefix("chronicle: ")
+        raise ConfigError(f"data.generator: {problem}") from error
+
     modules = sorted(Path(chronicle.__file__).parent.rglob("*.py"))
     key = fingerprint(asdict(settings), [sha256_file(module) for module in modules])
     folder = cache_dir / "chronicle" / key[:16]
-    stored_folder(folder, lambda folder: write(settings, folder, atomic_open))
+    stored_folder(folder, lambda new: write(settings, new, atomic_open))
     return {split: folder / f"{split}.jsonl" for split in SPLITS}
 
 
@@ -253,37 +293,45 @@ def _hub_files(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str,
             or it has none of the splits.
     """
     assert config.hub is not None
-    places = [Path(config.hub).expanduser(), data_dir / config.hub]
-    folder = next((place for place in places if place.is_dir()), None)
-    source, content = str(folder or config.hub), list[Any]([config.hub, config.revision])
-    if folder:
+    candidates = [Path(config.hub).expanduser(), data_dir / config.hub]
+    folder = next((candidate for candidate in candidates if candidate.is_dir()), None)
+    if folder is not None:
+        source = str(folder)
         files = sorted(path for path in folder.rglob("*") if path.is_file())
-        content = [(str(path.relative_to(folder)), sha256_file(path)) for path in files]
-    elif config.revision is None:
+        content: Any = [(str(path.relative_to(folder)), sha256_file(path)) for path in files]
+    elif config.revision is not None:
+        source, content = config.hub, [config.hub, config.revision]
+    else:
         raise ConfigError(
             f"data.hub={config.hub}: not a folder in {data_dir}; an id of the hub needs "
             "data.revision=COMMIT, so that the data stay the same (its page lists the commits "
             "under Files and versions)"
         )
+
     key = fingerprint("hub-1", content, config.hub_config, dict(config.hub_splits))
-    target = cache_dir / "hub" / key[:16]
-    stored_folder(target, lambda new: _store(source, config, new, cache_dir / "hub" / "datasets"))
-    paths = {split: target / f"{split}.parquet" for split in SPLITS}
+    hub = cache_dir / "hub"
+    stored = hub / key[:16]
+    stored_folder(stored, lambda new: _store(source, config, new, hub / "datasets"))
+    paths = {split: stored / f"{split}.parquet" for split in SPLITS}
     return {split: path for split, path in paths.items() if path.is_file()}
 
 
 def _store(source: str, config: DataConfig, target: Path, cache: Path) -> None:
+    """Write each split of a data set of the hub as Parquet into the folder `target`."""
     loaded = _load(source, config, cache)
-    wanted = {split: config.hub_splits.get(split, split) for split in SPLITS}
-    missing = [name for name in config.hub_splits.values() if name not in loaded]
-    if missing or not set(wanted.values()) & set(loaded):
+    names = {split: config.hub_splits.get(split, split) for split in SPLITS}
+    absent = [name for name in config.hub_splits.values() if name not in loaded]
+    if absent or loaded.keys().isdisjoint(names.values()):
+        wanted, present = ", ".join(absent or names.values()), ", ".join(loaded)
         raise ConfigError(
-            f"data.hub={config.hub}: has no split {', '.join(missing or wanted.values())}, only "
-            f"{', '.join(loaded)}; data.hub_splits={{train: NAME}} gives their names"
+            f"data.hub={config.hub}: has no split {wanted}, only "
+            f"{present}; data.hub_splits={{train: NAME}} gives their names"
         )
-    for split, name in wanted.items():
+
+    for split, name in names.items():
         if name in loaded:
-            write_table(target / f"{split}.parquet", _columns(loaded[name].flatten()))
+            columns = _columns(loaded[name].flatten())
+            write_table(target / f"{split}.parquet", columns)
 
 
 def _load(source: str, config: DataConfig, cache: Path) -> Any:
@@ -303,18 +351,20 @@ def _load(source: str, config: DataConfig, cache: Path) -> Any:
             source, config.hub_config, revision=config.revision, cache_dir=str(cache)
         )
     except Exception as error:  # the library raises many kinds
-        said = " ".join(f"{error} {error.__cause__ or ''}".split())
+        cause = " ".join(f"{error} {error.__cause__ or ''}".split())
         raise ConfigError(
-            f"data.hub={config.hub}: {said}; check data.hub (owner/name, or a folder of Parquet, "
+            f"data.hub={config.hub}: {cause}; check data.hub (owner/name, or a folder of Parquet, "
             "Arrow, JSON lines or CSV), data.revision and data.hub_config"
         ) from error
 
 
 def _columns(rows: Any) -> dict[str, list[Any]]:
     """Read all columns, with the names of classes."""
-    found = rows.with_format("arrow")[:].to_pydict()
+    columns: dict[str, list[Any]] = rows.with_format("arrow")[:].to_pydict()
     for name, feature in rows.features.items():
-        if type(feature).__name__ == "ClassLabel":
-            numbers = found[name]  # -1: no label
-            found[name] = [None if n is None or n < 0 else feature.names[n] for n in numbers]
-    return found
+        if type(feature).__name__ != "ClassLabel":
+            continue
+        labels = [*feature.names, None]  # the last one, number -1, is no label
+        numbers = columns[name]
+        columns[name] = [None if number is None else labels[number] for number in numbers]
+    return columns

@@ -7,12 +7,12 @@ share therefore always contains the smaller one.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 
 from heron.base.errors import DataError, Problem, raise_all
 from heron.data.config import SPLITS, FoldsConfig, HoldoutConfig, SampleConfig, ValidationConfig
-from heron.data.examples import Example, text_key
+from heron.data.examples import Example, Splits, text_key
 
 Halves = tuple[list[Example], list[Example]]  # of a split, both in their given order
 
@@ -23,30 +23,53 @@ def carve(examples: Sequence[Example], config: ValidationConfig) -> Halves:
     The split has whole groups, drawn one by one until they hold `config.fraction` of the rows; a
     group that would make it more than twice that share is skipped. Examples without a group are
     grouped by text: the pairs of one window, or the hypotheses about one premise, stay together.
+
+    Args:
+        examples: the training rows.
+        config: the share to take, and whether to take groups.
+
+    Returns:
+        Train and the other split.
+
+    Raises:
+        DataError: nothing would be left for train.
     """
     units = _units(examples, config.by)
     drawn = _draw(units, config.fraction, config.seed, most=2 * config.fraction)
     key = "data.holdout" if isinstance(config, HoldoutConfig) else "data.validation"
     if len(drawn) == len(set(units)):
         _refuse_few(units, config.by, key, "fraction")
-    return _divide(examples, [unit in drawn for unit in units])
+    return _divide(examples, units, drawn)
 
 
 def take_fold(examples: Sequence[Example], config: FoldsConfig) -> Halves:
     """Divide the training examples into train and one fold.
 
-    Whole groups, in an order that the seed draws, go to the fold that holds the fewest rows so far.
+    Whole groups, in an order that the seed draws, go to the fold that has the fewest rows so far.
     Groups are those of `carve`.
+
+    Args:
+        examples: the training rows.
+        config: the number of folds, and which one to take.
+
+    Returns:
+        Train and the fold.
+
+    Raises:
+        DataError: there are fewer groups than folds.
     """
     units = _units(examples, config.by)
-    rows, held = Counter(units), [0] * config.count
-    fold_of: dict[str, int] = {}
-    for unit in _ordered(rows, config.seed):
-        fold_of[unit] = held.index(min(held))
-        held[fold_of[unit]] += rows[unit]
-    if not all(held):
+    rows_of_unit = Counter(units)
+    rows_of_fold = [0] * config.count
+    units_of_fold: list[set[str]] = [set() for _ in rows_of_fold]
+    for unit in _ordered(rows_of_unit, config.seed):
+        fewest = rows_of_fold.index(min(rows_of_fold))
+        units_of_fold[fewest].add(unit)
+        rows_of_fold[fewest] += rows_of_unit[unit]
+
+    if not all(rows_of_fold):
         _refuse_few(units, config.by, "data.folds", "count")
-    return _divide(examples, [fold_of[unit] == config.fold for unit in units])
+    return _divide(examples, units, units_of_fold[config.fold])
 
 
 def _refuse_few(units: Sequence[str], by: str, key: str, field: str) -> None:
@@ -54,26 +77,35 @@ def _refuse_few(units: Sequence[str], by: str, key: str, field: str) -> None:
     raise DataError("train", what, f"lower {key}.{field}, or set {key}.by=row")
 
 
-def _divide(examples: Sequence[Example], is_chosen: Iterable[bool]) -> Halves:
-    rest, chosen = list[Example](), list[Example]()
-    for example, taken in zip(examples, is_chosen, strict=True):
-        (chosen if taken else rest).append(example)
-    return rest, chosen
+def _divide(examples: Sequence[Example], units: Sequence[str], chosen_units: set[str]) -> Halves:
+    """Divide examples into those of other units and those of the chosen ones."""
+    others, chosen = list[Example](), list[Example]()
+    for example, unit in zip(examples, units, strict=True):
+        if unit in chosen_units:
+            chosen.append(example)
+        else:
+            others.append(example)
+    return others, chosen
 
 
 def _units(examples: Sequence[Example], by: str) -> list[str]:
     """Name the unit that each example is drawn with: its group, or only itself.
 
-    Questions are never divided from others on their paragraph, as these tell their answers. If all
+    Questions on one paragraph stay together, because they give away each other's answers. If all
     examples share one group, units are texts; if all share one text, single rows.
     """
-    names = (lambda e: e.group or e.text, lambda e: e.text, lambda e: e.guid)
-    asks = any(e.spans and e.text_pair for e in examples)
-    for name in names if by == "group" else names[1 if asks else 2 :]:
-        units = [name(e) for e in examples]
+    guids = [example.guid for example in examples]
+    texts = [example.text for example in examples]
+    choices = [guids]
+    if by == "group":
+        groups = [example.group or example.text for example in examples]
+        choices = [groups, texts, guids]
+    elif any(example.spans and example.text_pair for example in examples):
+        choices = [texts, guids]
+    for units in choices:
         if len(set(units)) > 1:
-            break
-    return units
+            return units
+    return guids
 
 
 def _ordered(units: Iterable[str], seed: int) -> list[str]:
@@ -88,56 +120,72 @@ def sample(examples: Sequence[Example], config: SampleConfig) -> list[Example]:
 
     Source: TRC paper, Figure 1 (15, 25, 50, 75, 100 % of the training data).
     """
-    units = [e.text if config.by == "window" else e.guid for e in examples]
+    by_text = config.by == "window"
+    units = [example.text if by_text else example.guid for example in examples]
     drawn = _draw(units, config.fraction, config.seed)
-    return _divide(examples, [unit in drawn for unit in units])[1]
+    _, kept = _divide(examples, units, drawn)
+    return kept
 
 
 def _draw(units: Sequence[str], fraction: float, seed: int, most: float = 1.0) -> set[str]:
-    """Draw units until they hold `fraction` of the rows; `units` has one entry per row.
+    """Draw units until they have a share of the rows.
 
-    A unit that would lift the share above `most` is skipped, unless nothing else is left.
+    Args:
+        units: the unit of each row.
+        fraction: the least share.
+        seed: of the order.
+        most: a unit that would lift the share above it is skipped, unless nothing else is left.
     """
-    rows = Counter(units)
-    wanted = fraction * len(units) - 1e-9  # 0.1 * 30 is a little more than 3
+    rows_of_unit = Counter(units)
+    fewest = fraction * len(units) - 1e-9  # 0.1 * 30 is a little more than 3
+    order = _ordered(rows_of_unit, seed)
     drawn: set[str] = set()
-    held = 0
-    order = _ordered(rows, seed)
+    rows = 0
     for unit in order:
-        if held >= wanted:
+        if rows >= fewest:
             break
-        if held + rows[unit] <= most * len(units):
+        if rows + rows_of_unit[unit] <= most * len(units):
             drawn.add(unit)
-            held += rows[unit]
-    return drawn or set(sorted(order, key=rows.__getitem__)[:1])
+            rows += rows_of_unit[unit]
+    smallest_first = sorted(order, key=rows_of_unit.__getitem__)
+    return drawn or set(smallest_first[:1])
 
 
-def apply_duplicates(splits: Mapping[str, list[Example]], policy: str) -> dict[str, list[Example]]:
+def apply_duplicates(splits: Splits, policy: str) -> Splits:
     """Keep, mark or drop the rows that other splits hold too; repeats inside a split stay.
 
-    `mark` sets `side["duplicate_of"]` of every copy to `<split>:<guid>` of one in another split,
-    test before validation before train; `drop` removes train's copies of validation and test rows,
-    and validation's of test rows.
+    Args:
+        splits: the examples of each split.
+        policy: `keep`; `mark` sets `side["duplicate_of"]` of every copy to `<split>:<guid>` of one
+            in another split, test before validation before train; `drop` removes train's copies of
+            validation and test rows, and validation's of test rows.
+
+    Raises:
+        DataError: nothing would be left of a split.
     """
     if policy == "keep":
         return dict(splits)
     # Test first: its copies in the other splits are the ones that matter.
-    guids = {
-        split: {text_key(e): e.guid for e in reversed(splits[split])}
-        for split in reversed(SPLITS)
-        if split in splits
-    }
-    found: dict[str, list[Example]] = {split: [] for split in splits}
+    present = [split for split in reversed(SPLITS) if split in splits]
+    guids: dict[str, dict[Hashable, str]] = {}
+    for split in present:
+        # Of repeats inside a split, the first one counts.
+        guids[split] = {text_key(example): example.guid for example in reversed(splits[split])}
+
+    kept: Splits = {split: [] for split in splits}
     for split, examples in splits.items():
-        later = SPLITS[SPLITS.index(split) + 1 :] if policy == "drop" else SPLITS
-        others = {other: keys for other, keys in guids.items() if other in later and other != split}
+        others = [other for other in present if other != split]
+        if policy == "drop":
+            others = [other for other in others if SPLITS.index(other) > SPLITS.index(split)]
         for example in examples:
             key = text_key(example)
-            copy = next((f"{o}:{keys[key]}" for o, keys in others.items() if key in keys), "")
-            if copy and policy == "mark":
-                found[split].append(replace(example, side={**example.side, "duplicate_of": copy}))
-            elif not copy:
-                found[split].append(example)
+            holder = next((other for other in others if key in guids[other]), None)
+            if holder is None:
+                kept[split].append(example)
+            elif policy == "mark":
+                side = {**example.side, "duplicate_of": f"{holder}:{guids[holder][key]}"}
+                kept[split].append(replace(example, side=side))
+
     what, fix = "all of its rows are in other splits too", "data.duplicates=keep or mark"
-    raise_all([Problem(s, what, fix) for s in splits if splits[s] and not found[s]])
-    return found
+    raise_all([Problem(split, what, fix) for split in splits if splits[split] and not kept[split]])
+    return kept

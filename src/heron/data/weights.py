@@ -47,7 +47,10 @@ def load_weights(
             torch.set_rng_state(random_state)  # the first loading has drawn all weights
             options["key_mapping"] = {_WRAPPER: ""}
             model, report = auto_class.from_pretrained(name, **options)
-            _forget_wrapper(model)
+            # `save_pretrained` would undo every renaming of the loading.
+            steps = model._weight_conversions
+            kept = [step for step in steps if _WRAPPER not in step.source_patterns]
+            model._weight_conversions = kept
     read = {id(weight) for weight in read_part(model).state_dict(keep_vars=True).values()}
     weights = model.state_dict(keep_vars=True)
 
@@ -62,23 +65,16 @@ def load_weights(
             f"{model.config.model_type} model are not in its file ({_first(missing)}). Compare "
             f"config.json with the file, which has {_first(sorted(report['unexpected_keys']))}"
         )
-    reshaped = [
-        f"{key} is {list(in_file)}, not {list(in_model)}"
-        for key, in_file, in_model in sorted(report["mismatched_keys"])
-        if counts(key)
-    ]
+    reshaped = []
+    for key, in_file, in_model in sorted(report["mismatched_keys"]):
+        if counts(key):
+            reshaped.append(f"{key} is {list(in_file)}, not {list(in_model)}")
     if reshaped:
         raise ConfigError(
             f"encoder.name={name}: {len(reshaped)} weights of its file have another shape than "
             f"config.json says ({_first(reshaped)})"
         )
     return model
-
-
-def _forget_wrapper(model: Any) -> None:
-    """Let `save_pretrained` write plain names: it would undo every renaming of the loading."""
-    kept = [step for step in model._weight_conversions if _WRAPPER not in step.source_patterns]
-    model._weight_conversions = kept
 
 
 def _first(names: Sequence[str]) -> str:

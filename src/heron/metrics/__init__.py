@@ -7,6 +7,8 @@ from typing import Any
 from heron.base.errors import DataError
 from heron.base.registry import Registry
 
+TableColumns = Mapping[str, Sequence[Any]]  # of a table, by name
+
 
 def require_rows(what: str, *columns: Sized) -> None:
     """Check that columns are of the same rows; a DataError counts them where they are not."""
@@ -26,9 +28,9 @@ class Metric:
 
     # Values of rows; their mean is the score, under the metric's name. `heron compare` tests
     # such scores, too.
-    of_rows: Callable[[Mapping[str, Sequence[Any]]], Sequence[float]] | None = None
+    of_rows: Callable[[TableColumns], Sequence[float]] | None = None
     # Scores by name, for scores that are not a mean over rows.
-    of_split: Callable[[Mapping[str, Sequence[Any]]], Mapping[str, float]] | None = None
+    of_split: Callable[[TableColumns], Mapping[str, float]] | None = None
     tasks: tuple[str, ...] = ()  # tasks whose predictions it can score; empty: all
 
 

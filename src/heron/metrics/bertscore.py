@@ -46,13 +46,11 @@ from heron.data.batching import plan_evaluation
 from heron.data.features import Units
 from heron.data.hub import identity, load_tokenizer, loading, origin, vocabulary_size
 from heron.metrics import require_rows
+from heron.metrics.arrays import Floats, Ids
 from heron.metrics.config import BertScoreConfig
 from heron.models.config import EncoderConfig
 from heron.models.encoder import encoding_part, load_encoder
 from heron.models.levels import count_positions
-
-Floats = np.ndarray  # float64
-Ids = np.ndarray  # int64
 
 VERSION = 1  # raise it when this module computes other scores
 MEASURES = ("precision", "recall", "f1")
@@ -75,7 +73,8 @@ class BertScores:
 
     def known(self) -> dict[str, Floats]:
         """Return `items` without scores that are all NaN."""
-        return {name: each for name, each in self.items.items() if not np.isnan(each).all()}
+        items = self.items.items()
+        return {name: values_N for name, values_N in items if not np.isnan(values_N).all()}
 
     def means(self) -> dict[str, float]:
         """Average over the pairs that were not left out; counts come last."""
@@ -95,6 +94,9 @@ def bertscore(
     """Score every one of N predictions by itself.
 
     Args:
+        predictions: N texts.
+        references: N texts, in the same order.
+        config: encoder and layer; how long texts and rare tokens are treated.
         cache: folder for results; None stores nothing.
         device: None takes a GPU where there is one.
         progress: show a bar; None: on terminals.
@@ -103,7 +105,7 @@ def bertscore(
         ConfigError: no such encoder or layer, or an unusable baseline.
         DataError: not one reference for each prediction.
     """
-    source, identity = _backbone(config)
+    source, content = _backbone(config)
     require_rows("bertscore", predictions, references)
     baseline = _read_baseline(config)
 
@@ -114,15 +116,17 @@ def bertscore(
     if cache is None or not len(predictions):
         arrays, counts = build()
     else:
-        scorer = (VERSION, identity, config.layer, config.long, config.precision)
+        scorer = (VERSION, content, config.layer, config.long, config.precision)
         versions = metadata.version("transformers"), config.idf
         key = fingerprint(scorer, versions, list(predictions), list(references))
         arrays, counts = load_or_build(cache, "bertscore", key, build)
-    columns = zip(MEASURES, arrays["scores"].T, strict=True)
-    items = {f"bertscore_{name}": np.array(column_N) for name, column_N in columns}
+
+    items = {}
+    for column, name in enumerate(MEASURES):
+        items[f"bertscore_{name}"] = np.array(arrays["scores"][:, column])
     for name, value in baseline.items():
-        raw_N = items[f"bertscore_{name}"]
-        items[f"bertscore_{name}_rescaled"] = (raw_N - value) / (1 - value)
+        score_N = items[f"bertscore_{name}"]
+        items[f"bertscore_{name}_rescaled"] = (score_N - value) / (1 - value)
     return BertScores(items, dict(counts), sign(config, references))
 
 
@@ -141,12 +145,15 @@ def sign(config: BertScoreConfig, references: Sequence[str] = ()) -> str:
     Raises:
         ConfigError: no such encoder or layer, or an unusable baseline.
     """
-    source, identity = _backbone(config)
-    content = identity.get("commit") or fingerprint(identity)
+    source, content = _backbone(config)
+    content_id = content.get("commit") or fingerprint(content)
     folder = Path(source.name)
-    shown = folder.resolve().name if folder.is_dir() else source.name
-    words = [f"{shown}@{content[:12]}", f"L{config.layer}", "idf" if config.idf else "no-idf"]
-    words.append(f"version=heron-{VERSION}(hug_trans={metadata.version('transformers')})")
+    name = folder.resolve().name if folder.is_dir() else source.name
+    transformers = metadata.version("transformers")
+
+    words = [f"{name}@{content_id[:12]}", f"L{config.layer}"]
+    words.append("idf" if config.idf else "no-idf")
+    words.append(f"version=heron-{VERSION}(hug_trans={transformers})")
     words.append(f"long={config.long}")
     if config.idf:
         corpus = fingerprint(sorted(text.strip() for text in references))
@@ -177,42 +184,61 @@ class TokenEncoder:
         Without a device, a GPU is taken where there is one.
         """
         tokenizer = load_tokenizer(source, (), (), Path())
-        model = encoding_part(
-            load_encoder(source, vocabulary_size(tokenizer), tokenizer.pad_token_id)
-        )
-        device = device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        whole = load_encoder(source, vocabulary_size(tokenizer), tokenizer.pad_token_id)
+        model = encoding_part(whole)
+        if device is None:
+            device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         return cls(model.eval().to(device), tokenizer, count_positions(model), precision)
 
     def ids(self, texts: Sequence[str], cut: bool = False) -> list[Ids]:
-        """Tokenize stripped texts; `cut` drops what is beyond the encoder's input."""
+        """Tokenize stripped texts.
+
+        Args:
+            texts: to tokenize.
+            cut: drop the tokens beyond the encoder's input.
+        """
         stripped = [text.strip() for text in texts]
         if isinstance(self.tokenizer, GPT2Tokenizer | RobertaTokenizer):
             # These distinguish words after a space; bert-score puts a space there, too.
             stripped = [f" {text}" if text else "" for text in stripped]
-        cut = cut and self.positions is not None
-        limit = {"truncation": True, "max_length": self.positions} if cut else {}
-        found = self.tokenizer(stripped, verbose=False, **limit) if stripped else {"input_ids": []}
-        return [np.asarray(ids, dtype=np.int64) for ids in found["input_ids"]]
+        if not stripped:
+            return []
+        options: dict[str, Any] = {"verbose": False}
+        if cut and self.positions is not None:
+            options |= {"truncation": True, "max_length": self.positions}
+        tokenized = self.tokenizer(stripped, **options)
+        return [np.asarray(ids, dtype=np.int64) for ids in tokenized["input_ids"]]
 
     def is_long(self, ids: Ids) -> bool:
         """Tell whether a text is longer than the encoder's input."""
         return self.positions is not None and len(ids) > self.positions
 
     def states(self, texts: Sequence[Ids]) -> list[Tensor]:
-        """Encode texts, none of them long; for each float32 [tokens, D], on the CPU."""
-        found: dict[int, Tensor] = {}
+        """Encode texts, none of which is longer than the encoder's input.
+
+        Args:
+            texts: token ids of each text.
+
+        Returns:
+            For each text the states of its tokens, float32 [tokens, D], on the CPU.
+        """
+        lengths_N = np.array([len(ids) for ids in texts])
         tokens = TOKENS if self.model.device.type == "cpu" else GPU_TOKENS
-        for rows in plan_evaluation(Units.single(np.array(list(map(len, texts)))), tokens):
-            states_BLD = self._forward([texts[row] for row in rows])
-            found |= dict(zip(rows.tolist(), states_BLD, strict=True))
-        return [found[row][: len(ids)].clone() for row, ids in enumerate(texts)]
+        states: dict[int, Tensor] = {}
+        for rows_B in plan_evaluation(Units.single(lengths_N), tokens):
+            states_BLD = self._forward([texts[row] for row in rows_B])
+            for row, states_LD in zip(rows_B.tolist(), states_BLD, strict=True):
+                states[row] = states_LD[: lengths_N[row]].clone()
+        return [states[row] for row in range(len(texts))]
 
     @torch.inference_mode()
     def _forward(self, texts: Sequence[Ids]) -> Tensor:
         """Run a batch; returns states_BLD, float32 on the CPU."""
-        tensors, pad_id = list(map(torch.from_numpy, texts)), self.tokenizer.pad_token_id or 0
-        tokens_BL = pad_sequence(tensors, True, pad_id)
-        mask_BL = pad_sequence([torch.ones_like(each) for each in tensors], True)
+        tensors = [torch.from_numpy(ids) for ids in texts]
+        ones = [torch.ones_like(ids) for ids in tensors]
+        pad_id = self.tokenizer.pad_token_id or 0
+        tokens_BL = pad_sequence(tensors, batch_first=True, padding_value=pad_id)
+        mask_BL = pad_sequence(ones, batch_first=True)
         device = self.model.device
         with torch.autocast(device.type, torch.bfloat16, enabled=self.precision == "bf16-mixed"):
             output = self.model(input_ids=tokens_BL.to(device), attention_mask=mask_BL.to(device))
@@ -226,36 +252,65 @@ def score_pairs(
     references: Sequence[str],
     progress: bool | None = None,
 ) -> tuple[Arrays, dict[str, int]]:
-    """Return precision, recall and F1 as `scores`, float64 `[N, 3]`, and the counts."""
+    """Score every pair of a prediction and its reference; each distinct text is encoded once.
+
+    Args:
+        encoder: up to the layer of `config`.
+        config: how long texts and the weights of tokens are treated.
+        predictions: N texts.
+        references: N texts.
+        progress: show a bar; None: on terminals.
+
+    Returns:
+        Precision, recall and F1 as `scores`, float64 `[N, 3]`, and the counts of `BertScores`.
+    """
     texts = list(dict.fromkeys([*references, *predictions]))
     ids = dict(zip(texts, encoder.ids(texts), strict=True))
     long = {text for text in texts if encoder.is_long(ids[text])}
     ids |= zip(long, encoder.ids([*long], cut=True), strict=True)
     left_out = long if config.long == "skip" else set()
-    own = (getattr(encoder.tokenizer, f"{name}_token_id") for name in ("cls", "sep", "bos", "eos"))
-    special = {each for each in own if each is not None}
+
+    tokenizer = encoder.tokenizer
+    special = {tokenizer.cls_token_id, tokenizer.sep_token_id}
+    special |= {tokenizer.bos_token_id, tokenizer.eos_token_id}
+    special.discard(None)
     weights = Weights(dict.fromkeys(special, 0.0), 1.0)
     if config.idf:
         weights = idf_weights([ids[text] for text in references if text not in left_out], special)
-    weighed = {text: weights.of(ids[text]) for text in texts}
+    weights_of = {text: weights.of(ids[text]) for text in texts}
 
     pairs = list(zip(predictions, references, strict=True))
     scores_N3 = np.full((len(pairs), len(MEASURES)), np.nan)
-    read = [place for place, pair in enumerate(pairs) if not left_out.intersection(pair)]
-    scores_N3[read] = 0.0
-    full = [place for place in read if all(weighed[text].any() for text in pairs[place])]
+    read, full = 0, []  # pairs that are not left out; the rows of those without an empty text
+    for row, pair in enumerate(pairs):
+        if left_out.intersection(pair):
+            continue
+        scores_N3[row] = 0.0
+        read += 1
+        if all(weights_of[text].any() for text in pair):
+            full.append(row)
+
     parts = [full[start : start + PAIRS] for start in range(0, len(full), PAIRS)]
     for part in tracked(parts, "BERTScore", progress):
-        wanted = list(dict.fromkeys(text for place in part for text in pairs[place]))
-        found = encoder.states([ids[text] for text in wanted])
-        states = {t: F.normalize(each, dim=1) for t, each in zip(wanted, found, strict=True)}
-        for place in part:
-            one, other = pairs[place]
-            scores_N3[place] = match_tokens(
-                states[one], states[other], weighed[one], weighed[other]
+        wanted = list(dict.fromkeys(text for row in part for text in pairs[row]))
+        states = {}
+        encoded = encoder.states([ids[text] for text in wanted])
+        for text, states_LD in zip(wanted, encoded, strict=True):
+            states[text] = F.normalize(states_LD, dim=1)
+        for row in part:
+            prediction, reference = pairs[row]
+            scores_N3[row] = match_tokens(
+                states[prediction],
+                states[reference],
+                weights_of[prediction],
+                weights_of[reference],
             )
-    over = sum(not long.isdisjoint(pair) for pair in pairs)
-    return {"scores": scores_N3}, {"bertscore_long": over, "bertscore_empty": len(read) - len(full)}
+
+    counts = {
+        "bertscore_long": sum(not long.isdisjoint(pair) for pair in pairs),
+        "bertscore_empty": read - len(full),
+    }
+    return {"scores": scores_N3}, counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,46 +343,63 @@ def idf_weights(references: Sequence[Ids], special: Iterable[int]) -> Weights:
 def match_tokens(
     candidate_KD: Tensor, reference_LD: Tensor, weights_K: np.ndarray, weights_L: np.ndarray
 ) -> tuple[float, float, float]:
-    """Match the tokens of two texts, by states of length 1 (float32) and weights not all 0.
+    """Match the tokens of two texts.
+
+    Args:
+        candidate_KD, reference_LD: states of the tokens, float32, of length 1.
+        weights_K, weights_L: weights of the tokens, not all 0.
 
     Returns:
         Precision and recall, cosines from -1 to 1, and their harmonic mean, F1; it is 0 where one
         of them is not positive.
     """
     similarity_KL = candidate_KD @ reference_LD.T
-    precision = float(np.average(similarity_KL.amax(dim=1).double().numpy(), weights=weights_K))
-    recall = float(np.average(similarity_KL.amax(dim=0).double().numpy(), weights=weights_L))
-    both = min(precision, recall) > 0
-    return precision, recall, 2 * precision * recall / (precision + recall) if both else 0.0
+    best_K = similarity_KL.amax(dim=1).double().numpy()
+    best_L = similarity_KL.amax(dim=0).double().numpy()
+    precision = float(np.average(best_K, weights=weights_K))
+    recall = float(np.average(best_L, weights=weights_L))
+    f1 = 0.0
+    if min(precision, recall) > 0:
+        f1 = 2 * precision * recall / (precision + recall)
+    return precision, recall, f1
 
 
 def _backbone(config: BertScoreConfig) -> tuple[EncoderConfig, dict[str, str]]:
     """Configure the encoder up to a layer, and identify it; checks both without loading weights."""
     check(config, "task.bertscore.")
     assert config.model is not None
-    name, layer = str(Path(config.model).expanduser()), config.layer or 0
+    name = str(Path(config.model).expanduser())
+    layer = config.layer or 0
     source = EncoderConfig(name=name, num_layers=layer, max_length=8, fast_dropout=False)
     try:
         with loading(name):
-            found = identity(source)
-            layers = AutoConfig.from_pretrained(name, **origin(source)).num_hidden_layers
+            content = identity(source)
+            settings = AutoConfig.from_pretrained(name, **origin(source))
     except ConfigError as error:
         raise ConfigError(f"bertscore: {error}") from error
+    layers = settings.num_hidden_layers
     if layer > layers:
         raise ConfigError(f"bertscore layer {layer}: {name} has {layers} layers")
-    return source, found
+    return source, content
 
 
 def _read_baseline(config: BertScoreConfig) -> dict[str, float]:
-    """Read the layer's row of a baseline file in bert-score's format; empty without a file."""
+    """Read the layer's row of a baseline file in bert-score's format; empty without a file.
+
+    Raises:
+        ConfigError: the file is not in this format, or has no row of the layer.
+    """
     if config.baseline is None:
         return {}
     path = Path(config.baseline)
     try:
         text = path.read_text(encoding="utf-8")
-        rows = csv.DictReader(text.splitlines(), delimiter="\t" if "\t" in text else ",")
-        found = {int(row["LAYER"]): [float(row[name]) for name in "PRF"] for row in rows}
-        return dict(zip(MEASURES, found[config.layer or 0], strict=True))
+        delimiter = "\t" if "\t" in text else ","
+        rows = {}
+        for row in csv.DictReader(text.splitlines(), delimiter=delimiter):
+            rows[int(row["LAYER"])] = row
+        of_layer = rows[config.layer or 0]
+        return {measure: float(of_layer[measure[0].upper()]) for measure in MEASURES}
     except (OSError, KeyError, TypeError, ValueError) as error:
         what = f"no numbers LAYER,P,R,F of layer {config.layer}"
         raise ConfigError(f"bertscore baseline {path}: {what} ({error})") from error

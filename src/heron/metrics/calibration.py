@@ -6,10 +6,11 @@ Legend: N rows, C classes, M bins.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
-from heron.base.errors import DataError, Problem
+from heron.base.errors import Problem, raise_all
 from heron.metrics import require_rows
+from heron.metrics.arrays import Floats, Ids
 
 TOLERANCE = 0.01  # how far from 1 a row's probabilities may add up
 
@@ -19,20 +20,20 @@ class ReliabilityBins:
     """A reliability diagram; an empty bin has count 0 and both means 0."""
 
     # Float64 `[M + 1]`, from 0 to 1. A bin includes its lower edge, the last one both.
-    edges: npt.NDArray[np.float64]
-    count: npt.NDArray[np.int64]  # int64 `[M]`, rows in each bin
-    confidence: npt.NDArray[np.float64]  # float64 `[M]`, their mean
-    accuracy: npt.NDArray[np.float64]  # float64 `[M]`, the share of right predictions
+    edges: Floats
+    count: Ids  # int64 `[M]`, rows in each bin
+    confidence: Floats  # float64 `[M]`, their mean
+    accuracy: Floats  # float64 `[M]`, the share of right predictions
 
     @property
-    def gap(self) -> npt.NDArray[np.float64]:
+    def gap(self) -> Floats:
         """Accuracy minus confidence, `[M]`; negative where the system is overconfident."""
         return self.accuracy - self.confidence
 
 
 def calibration_scores(
-    probabilities_NC: npt.ArrayLike,
-    gold_N: npt.ArrayLike,
+    probabilities_NC: ArrayLike,
+    gold_N: ArrayLike,
     bins: int = 15,
     tolerance: float = TOLERANCE,
 ) -> dict[str, float]:
@@ -52,48 +53,53 @@ def calibration_scores(
 
 
 def calibration_rows(
-    probabilities_NC: npt.ArrayLike, gold_N: npt.ArrayLike, tolerance: float = TOLERANCE
-) -> npt.NDArray[np.float64]:
+    probabilities_NC: ArrayLike, gold_N: ArrayLike, tolerance: float = TOLERANCE
+) -> Floats:
     """Compute each row's confidence, whether it is right, and its squared distance from gold.
 
     float64 `[N, 3]`; arguments and errors as for `calibration_scores`.
     """
-    probabilities_NC, gold_N = _validated(probabilities_NC, gold_N, tolerance)
-    truth_NC = np.eye(probabilities_NC.shape[1])[gold_N]
-    squares_N = ((probabilities_NC - truth_NC) ** 2).sum(axis=1)
+    probabilities_NC = np.asarray(probabilities_NC, dtype=np.float64)
+    gold_N = np.asarray(gold_N, dtype=np.int64)
+    _check_distributions(probabilities_NC, gold_N, tolerance)
+
+    gold_NC = np.eye(probabilities_NC.shape[1])[gold_N]
+    squares_N = ((probabilities_NC - gold_NC) ** 2).sum(axis=1)
     right_N = probabilities_NC.argmax(axis=1) == gold_N
-    return np.stack([probabilities_NC.max(axis=1), right_N, squares_N], axis=1)
+    confidence_N = probabilities_NC.max(axis=1)
+    return np.stack([confidence_N, right_N, squares_N], axis=1)
 
 
-def calibration_of_rows(rows_N3: npt.NDArray[np.float64], bins: int = 15) -> dict[str, float]:
+def calibration_of_rows(rows_N3: Floats, bins: int = 15) -> dict[str, float]:
     """Compute `calibration_scores` from `calibration_rows`, whatever their order."""
     rows_N3 = rows_N3[np.lexsort(rows_N3.T)]  # the order of a sum changes its last bit
-    found, rows = _bins(rows_N3, bins), max(len(rows_N3), 1)
+    rows = max(len(rows_N3), 1)
+    diagram = _bins(rows_N3, bins)
+    gap = np.abs(diagram.gap)
     return {
-        "ece": float(np.abs(found.gap) @ found.count / rows),
-        "mce": float(np.abs(found.gap).max()),
+        "ece": float(gap @ diagram.count / rows),
+        "mce": float(gap.max()),
         "brier": float(rows_N3[:, 2].sum() / rows),
     }
 
 
 def reliability_bins(
-    probabilities_NC: npt.ArrayLike,
-    gold_N: npt.ArrayLike,
-    bins: int = 15,
-    tolerance: float = TOLERANCE,
+    probabilities_NC: ArrayLike, gold_N: ArrayLike, bins: int = 15
 ) -> ReliabilityBins:
     """Put rows into bins by confidence; arguments and errors as for `calibration_scores`.
 
     Deviates: torchmetrics gives rows whose confidence is exactly 1 a bin of their own.
     """
-    return _bins(calibration_rows(probabilities_NC, gold_N, tolerance), bins)
+    return _bins(calibration_rows(probabilities_NC, gold_N), bins)
 
 
-def _bins(rows_N3: npt.NDArray[np.float64], bins: int) -> ReliabilityBins:
+def _bins(rows_N3: Floats, bins: int) -> ReliabilityBins:
     edges = np.arange(bins + 1) / bins  # linspace's 0.6 of ten bins is 0.6000000000000001
     confidence_N, right_N, _ = rows_N3.T
     # Not floor(confidence * bins): 0.29 * 100 rounds to the wrong bin.
-    bin_N = np.clip(np.searchsorted(edges, confidence_N, side="right") - 1, 0, bins - 1)
+    bin_N = np.searchsorted(edges, confidence_N, side="right") - 1
+    bin_N = np.clip(bin_N, 0, bins - 1)
+
     count = np.bincount(bin_N, minlength=bins)
     divisor = np.maximum(count, 1)
     confidence = np.bincount(bin_N, confidence_N, bins) / divisor
@@ -101,19 +107,22 @@ def _bins(rows_N3: npt.NDArray[np.float64], bins: int) -> ReliabilityBins:
     return ReliabilityBins(edges, count, confidence, accuracy)
 
 
-def _validated(
-    probabilities: npt.ArrayLike, gold: npt.ArrayLike, tolerance: float
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Convert both to arrays; raise every problem at once."""
-    probabilities_NC = np.asarray(probabilities, dtype=np.float64)
-    gold_N = np.asarray(gold, dtype=np.int64)
+def _check_distributions(probabilities_NC: Floats, gold_N: Ids, tolerance: float) -> None:
+    """Check that rows are distributions over the classes, and gold labels class ids.
+
+    Raises:
+        DataError: with every row where this is not so.
+    """
     require_rows("probabilities", probabilities_NC, gold_N)
+    sum_N = probabilities_NC.sum(axis=1)
+    least_N = probabilities_NC.min(axis=1, initial=0.0)
     # Written so that NaN is refused too.
-    sum_N, least_N = probabilities_NC.sum(axis=1), probabilities_NC.min(axis=1, initial=0.0)
     good_N = (least_N >= -TOLERANCE) & (np.abs(sum_N - 1) <= tolerance)
     good_N &= (gold_N >= 0) & (gold_N < probabilities_NC.shape[1])
-    if not good_N.all():
+
+    problems = []
+    for row in np.flatnonzero(~good_N):
+        what = f"{probabilities_NC[row]} for class {gold_N[row]}"
         fix = "expected numbers from 0 that add up to 1, one for each class"
-        rows = [(row + 1, probabilities_NC[row], gold_N[row]) for row in np.flatnonzero(~good_N)]
-        raise DataError([Problem(f"row {n}", f"{p} for class {gold}", fix) for n, p, gold in rows])
-    return probabilities_NC, gold_N
+        problems.append(Problem(f"row {row + 1}", what, fix))
+    raise_all(problems)

@@ -21,24 +21,31 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import NDArray
 
-from heron.base.errors import DataError, Problem, nearest
+from heron.base.errors import Problem, nearest, raise_all
 from heron.data import TASKS
 from heron.metrics import require_rows
+from heron.metrics.arrays import Counts as Counts
+from heron.metrics.arrays import Floats
 
-Counts = npt.NDArray[np.int64]
-Fractions = npt.NDArray[np.float64]
-Score = Callable[[Any], Fractions]  # of sums over rows, [..., X], to [...]
-Headline = Callable[[Any], dict[str, Fractions]]  # scores of matrices by name
+Fractions = Floats
+Score = Callable[[Any], Floats]  # of sums over rows, [..., X], to [...]
+Headline = Callable[[Any], dict[str, Floats]]  # scores of matrices by name
 
 
 def confusion_matrix(
     gold_N: Sequence[str], prediction_N: Sequence[str], classes: Sequence[str]
 ) -> Counts:
-    """Count the rows of each gold label and prediction, int64 `[C, C]`.
+    """Count the rows of each gold label and prediction.
 
-    `[C, C + 1]` where a prediction is empty.
+    Args:
+        gold_N: class names.
+        prediction_N: class names; empty where a row has no prediction.
+        classes: class names in the order of the matrix.
+
+    Returns:
+        int64 `[C, C]`; `[C, C + 1]` where a prediction is empty.
 
     Raises:
         DataError: unequal lengths, or labels that are not among `classes`.
@@ -53,85 +60,90 @@ def _ids(
 ) -> tuple[Counts, Counts, int]:
     """Map gold labels and predictions to ids; also count a matrix's columns."""
     require_rows("scores", gold_N, prediction_N)
-    columns = [*classes, ""] if "" in prediction_N else classes
+    columns = list(classes)
+    if "" in prediction_N:
+        columns.append("")
     return _class_ids(gold_N, classes), _class_ids(prediction_N, columns), len(columns)
 
 
 def _class_ids(labels: Sequence[str], classes: Sequence[str]) -> Counts:
     ids = {name: number for number, name in enumerate(classes)}
-    if unknown := [(row, label) for row, label in enumerate(labels, 1) if label not in ids]:
-        what = [(row, f"unknown label '{label}'.{nearest(label, ids)}") for row, label in unknown]
-        raise DataError([Problem(f"row {row}", each) for row, each in what])
-    return np.fromiter(map(ids.__getitem__, labels), np.int64, len(labels))
+    problems = []
+    for row, label in enumerate(labels, start=1):
+        if label not in ids:
+            what = f"unknown label '{label}'.{nearest(label, ids)}"
+            problems.append(Problem(f"row {row}", what))
+    raise_all(problems)
+    return np.array([ids[label] for label in labels], dtype=np.int64)
 
 
-def support(matrix: Counts) -> npt.NDArray[Any]:
+def support(matrix: Counts) -> NDArray[Any]:
     """Count the gold rows of each class."""
     return matrix.sum(-1)
 
 
-def predicted(matrix: Counts) -> Fractions:
+def predicted(matrix: Counts) -> Floats:
     """Share of all rows that were predicted as each class."""
     return _ratio(_columns(matrix), support(matrix).sum(-1)[..., None])
 
 
-def precision(matrix: Counts) -> Fractions:
+def precision(matrix: Counts) -> Floats:
     """Precision of each class."""
     return _ratio(_hits(matrix), _columns(matrix))
 
 
-def recall(matrix: Counts) -> Fractions:
+def recall(matrix: Counts) -> Floats:
     """Recall of each class."""
     return _ratio(_hits(matrix), support(matrix))
 
 
-def f1(matrix: Counts) -> Fractions:
+def f1(matrix: Counts) -> Floats:
     """F1 of each class."""
     return _ratio(2 * _hits(matrix), _decisions(matrix))
 
 
-def accuracy(matrix: Counts) -> Fractions:
+def accuracy(matrix: Counts) -> Floats:
     """Fraction of rows predicted right; over all classes this is also the micro F1."""
     return _average(_hits(matrix).sum(-1), support(matrix).sum(-1))
 
 
-def macro_f1(matrix: Counts, among: Counts | slice = slice(None)) -> Fractions:
+def macro_f1(matrix: Counts, among: Counts | slice = slice(None)) -> Floats:
     """Mean F1, unweighted, over the classes that occur; `among` limits them."""
     occurs = _decisions(matrix)[..., among] > 0
     return _average(f1(matrix)[..., among].sum(-1), occurs.sum(-1))
 
 
-def weighted_f1(matrix: Counts) -> Fractions:
+def weighted_f1(matrix: Counts) -> Floats:
     """Mean F1 over classes, weighted by support."""
     weight = support(matrix)
     return _average((f1(matrix) * weight).sum(-1), weight.sum(-1))
 
 
-def micro_f1(matrix: Counts, among: Counts) -> Fractions:
+def micro_f1(matrix: Counts, among: Counts) -> Floats:
     """F1 of the pooled decisions about the classes `among`; the others mean "none of these"."""
     hits, decisions = _hits(matrix)[..., among], _decisions(matrix)[..., among]
     return _average(2 * hits.sum(-1), decisions.sum(-1))
 
 
-def _hits(matrix: Counts) -> npt.NDArray[Any]:
+def _hits(matrix: Counts) -> NDArray[Any]:
     return np.diagonal(matrix, axis1=-2, axis2=-1)
 
 
-def _columns(matrix: Counts) -> npt.NDArray[Any]:
+def _columns(matrix: Counts) -> NDArray[Any]:
     return matrix.sum(-2)[..., : matrix.shape[-2]]
 
 
-def _decisions(matrix: Counts) -> npt.NDArray[Any]:
+def _decisions(matrix: Counts) -> NDArray[Any]:
     """Count each class's gold rows and its predictions."""
     return support(matrix) + _columns(matrix)
 
 
-def _average(total: npt.NDArray, count: npt.NDArray) -> Fractions:
+def _average(total: NDArray, count: NDArray) -> Floats:
     undefined = np.full(np.shape(count), np.nan)
     return np.divide(total, count, out=undefined, where=count > 0)[()]
 
 
-def _ratio(numerator: npt.NDArray, denominator: npt.NDArray) -> Fractions:
+def _ratio(numerator: NDArray, denominator: NDArray) -> Floats:
     # Where a denominator is 0 its numerator is too, and 0 / 1 is the 0 we want.
     return numerator / np.maximum(denominator, 1)
 
@@ -139,7 +151,7 @@ def _ratio(numerator: npt.NDArray, denominator: npt.NDArray) -> Fractions:
 PLAIN_SCORES: dict[str, Score] = {s.__name__: s for s in (accuracy, macro_f1, weighted_f1)}
 
 
-def plain_scores(matrix: Counts) -> dict[str, Fractions]:
+def plain_scores(matrix: Counts) -> dict[str, Floats]:
     """Compute the headline scores that every task with classes has."""
     return {name: score(matrix) for name, score in PLAIN_SCORES.items()}
 
@@ -147,10 +159,15 @@ def plain_scores(matrix: Counts) -> dict[str, Fractions]:
 def headline(task: str, classes: Sequence[str], relaxed: str = "recode") -> Headline:
     """Find the headline scores of a task with classes, as a function of confusion matrices.
 
-    `relaxed` (`recode`, `drop`, `matres_micro`) is the mode of `relaxed_*`.
+    Args:
+        task: its name.
+        classes: class names in the order of the matrices.
+        relaxed: the mode of `relaxed_*`: `recode`, `drop` or `matres_micro`.
     """
     rules = TASKS[task]
-    return rules.headline(classes, relaxed) if rules.headline else plain_scores
+    if rules.headline is None:
+        return plain_scores
+    return rules.headline(classes, relaxed)
 
 
 def score_matrix(
@@ -165,8 +182,8 @@ def score_matrix(
     """
     scores = headline(task, classes, relaxed)(matrix_CC)
     for score in (precision, recall, f1, support, predicted):
-        values_C = zip(classes, score(matrix_CC), strict=True)
-        scores |= {f"{score.__name__}/{label}": value for label, value in values_C}
+        for label, value in zip(classes, score(matrix_CC), strict=True):
+            scores[f"{score.__name__}/{label}"] = value
     return {name: np.nan_to_num(value).item() for name, value in scores.items()}
 
 
@@ -178,7 +195,20 @@ def score_task(
     *,
     relaxed: str = "recode",
 ) -> dict[str, float]:
-    """Compute every score of N rows, as `score_matrix`; raises as `confusion_matrix`."""
+    """Compute every score of N rows.
+
+    Args:
+        task: its name.
+        gold, prediction: class names of the rows; an empty prediction is wrong.
+        labels: class names, in their order.
+        relaxed: see `headline`.
+
+    Returns:
+        As `score_matrix`.
+
+    Raises:
+        DataError: as `confusion_matrix`.
+    """
     return score_matrix(task, confusion_matrix(gold, prediction, labels), labels, relaxed=relaxed)
 
 
@@ -203,28 +233,37 @@ def bootstrap_intervals(
     """
     from heron.metrics import intervals  # start-up time: task.bootstrap=0 needs none
 
-    scores, size = headline(task, labels, relaxed), len(labels)
     gold_N, prediction_N, width = _ids(gold, prediction, labels)
-    group_N = np.zeros_like(gold_N) if groups is None else intervals.number_groups(groups)
-    several, numbers = int(group_N.max(initial=0)) + 1, size * width
-    if groups is not None and several == 1 and len(gold_N):
-        return {}
-    # The filled cells and the last one: so empty cells before it do not change the draws.
-    cell_N = (gold_N * width + prediction_N) * several + group_N
-    cell_K, count_K = np.unique([*cell_N, numbers * several - 1], return_counts=True)
+    rows, classes = len(gold_N), len(labels)
+    numbers = classes * width  # of a matrix
+    group_N = np.zeros_like(gold_N)
+    if groups is not None:
+        group_N = intervals.number_groups(groups)
+        if rows and not group_N.any():
+            return {}
+    group_count = int(group_N.max(initial=0)) + 1
+
+    # The filled cells of each group's matrix, and the last cell: with it, the number of empty cells
+    # does not change the draws.
+    cell_N = (gold_N * width + prediction_N) * group_count + group_N
+    last_cell = numbers * group_count - 1
+    cell_K, count_K = np.unique([*cell_N, last_cell], return_counts=True)
     count_K[-1] -= 1
-    place_X, start_X = np.unique(cell_K // several, return_index=True)
-    random, found = np.random.default_rng(seed), []
-    for block in intervals.batches(resamples, several + len(count_K) + numbers):
-        draws = block.stop - block.start
+    cell_X, first_X = np.unique(cell_K // group_count, return_index=True)
+
+    scores = headline(task, labels, relaxed)
+    random = np.random.default_rng(seed)
+    scores_of: dict[str, list[Floats]] = {}
+    for batch in intervals.batches(resamples, group_count + len(count_K) + numbers):
+        draws = len(batch)
         if groups is None:  # one multinomial draw over the cells
-            shares_K = count_K / max(len(gold_N), 1)
-            counts_RK = random.multinomial(len(gold_N), shares_K, draws)
+            count_RK = random.multinomial(rows, count_K / max(rows, 1), draws)
         else:
-            weight_RG = intervals.draw_groups(several, draws, random)
-            counts_RK = weight_RG[:, cell_K % several] * count_K
-        summed_RX = np.zeros((draws, numbers))
-        summed_RX[:, place_X] = np.add.reduceat(counts_RK, start_X, axis=1)
-        found.append(scores(summed_RX.reshape(draws, size, width)))
-    names = found[0] if found else ()
-    return intervals.percentile_intervals({n: np.concatenate([f[n] for f in found]) for n in names})
+            weight_RG = intervals.draw_groups(group_count, draws, random)
+            count_RK = weight_RG[:, cell_K % group_count] * count_K
+        matrix_RX = np.zeros((draws, numbers))
+        matrix_RX[:, cell_X] = np.add.reduceat(count_RK, first_X, axis=1)
+        for name, score_R in scores(matrix_RX.reshape(draws, classes, width)).items():
+            scores_of.setdefault(name, []).append(score_R)
+    merged = {name: np.concatenate(parts) for name, parts in scores_of.items()}
+    return intervals.percentile_intervals(merged)

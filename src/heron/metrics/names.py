@@ -3,13 +3,13 @@
 Legend: R rows.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from heron.base.errors import ConfigError
-from heron.metrics import METRICS, require_rows
+from heron.metrics import METRICS, TableColumns, require_rows
 
 LOSS = "loss"  # on validation, as `metrics.csv` has it for each epoch
 # The complete list: of all other scores more is better.
@@ -44,13 +44,19 @@ def copied_names(metric: str) -> list[str]:
 
     Empty for other scores.
     """
-    return [f"{copy}_{metric}" for copy in COPIES] if metric in rouge_names() else []
+    if metric not in rouge_names():
+        return []
+    return [f"{copy}_{metric}" for copy in COPIES]
 
 
 def with_copied(metrics: Iterable[str], present: Iterable[str]) -> list[str]:
     """List each score, followed by those of its `copied_names` that are among `present`."""
     known = set(present)
-    return [n for one in metrics for n in (one, *filter(known.__contains__, copied_names(one)))]
+    names = []
+    for metric in metrics:
+        names.append(metric)
+        names += [copied for copied in copied_names(metric) if copied in known]
+    return names
 
 
 def is_copied(metric: str) -> bool:
@@ -62,20 +68,22 @@ def is_copied(metric: str) -> bool:
 class _Columns(dict[str, Sequence[Any]]):
     """A split's columns for a fork's metric; an absent one raises a ConfigError with all names."""
 
-    def __init__(self, columns: Mapping[str, Sequence[Any]], metric: str):
+    def __init__(self, columns: TableColumns, metric: str):
         super().__init__(columns)
         self.metric = metric
 
     def __missing__(self, name: str) -> Sequence[Any]:
-        raise ConfigError(f"metric={self.metric}: no column '{name}'; there are {', '.join(self)}")
+        names = ", ".join(self)
+        raise ConfigError(f"metric={self.metric}: no column '{name}'; there are {names}")
 
 
-def further_scores(
-    names: Sequence[str], columns: Mapping[str, Sequence[Any]], task: str
-) -> dict[str, float]:
+def further_scores(names: Sequence[str], columns: TableColumns, task: str) -> dict[str, float]:
     """Compute registered scores (`task.metrics`) over the labelled rows of a split.
 
-    `columns` are as in `predictions/<split>.parquet`; gold is None without a label.
+    Args:
+        names: of the metrics.
+        columns: as in `predictions/<split>.parquet`; gold is None without a label.
+        task: of the predictions.
 
     Returns:
         Fractions by name; empty without a labelled row.
@@ -83,22 +91,26 @@ def further_scores(
     Raises:
         ConfigError: a metric is for other tasks, or needs a column that is not there.
     """
-    labelled = [row for row, gold in enumerate(columns["gold"]) if gold is not None]
-    kept = {name: [values[row] for row in labelled] for name, values in columns.items()}
-    found: dict[str, float] = {}
-    for name in names if labelled else ():
+    rows = [row for row, gold in enumerate(columns["gold"]) if gold is not None]
+    if not rows:
+        return {}
+    labelled = {name: [values[row] for row in rows] for name, values in columns.items()}
+
+    scores: dict[str, float] = {}
+    for name in names:
         metric = METRICS[name]
         if metric.tasks and task not in metric.tasks:
-            raise ConfigError(f"task.metrics: {name} is for task={' or '.join(metric.tasks)}")
+            tasks = " or ".join(metric.tasks)
+            raise ConfigError(f"task.metrics: {name} is for task={tasks}")
         if metric.of_rows is not None:
-            found[name] = float(row_values(name, kept).mean())
+            scores[name] = float(row_values(name, labelled).mean())
         if metric.of_split is not None:
-            scores = metric.of_split(_Columns(kept, name))
-            found |= {each: float(value) for each, value in scores.items()}
-    return found
+            for score, value in metric.of_split(_Columns(labelled, name)).items():
+                scores[score] = float(value)
+    return scores
 
 
-def row_values(name: str, columns: Mapping[str, Sequence[Any]]) -> np.ndarray:
+def row_values(name: str, columns: TableColumns) -> np.ndarray:
     """Compute a registered metric's value of each labelled row, float64 [R].
 
     Raises:

@@ -22,14 +22,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike, NDArray
 
 from heron.base.errors import ConfigError, DataError
 from heron.metrics import require_rows
-from heron.metrics.classification import Counts, Fractions, Score
+from heron.metrics.arrays import Counts, Floats
+from heron.metrics.classification import Score
 from heron.metrics.intervals import batches, number_groups
-
-Floats = npt.NDArray[np.float64]
 
 _TIE = 1e-12  # closer differences are equal but for rounding
 _MOST_COPIES = 64  # of runs, when two systems have unequal numbers of them
@@ -37,7 +36,10 @@ _MOST_COPIES = 64  # of runs, when two systems have unequal numbers of them
 
 @dataclass(frozen=True, slots=True)
 class PairedUnits:
-    """Two systems on the same rows, as units that are drawn or swapped whole."""
+    """Two systems on the same rows, as units that are drawn or swapped whole.
+
+    The kinds of units are rows of equal content, or the groups.
+    """
 
     count_U: Counts  # int64, number of units of each kind
     # What one unit adds to the sums of each of A's runs, float64: an array or SciPy's `csr_array`.
@@ -49,7 +51,7 @@ class PairedUnits:
         """Score each run's sums; `[..., Q]` to `[..., K]`."""
         return np.asarray(score(sums.reshape(*sums.shape[:-1], -1, *self.shape_X)))
 
-    def scores(self, score: Score) -> tuple[Fractions, Fractions]:
+    def scores(self, score: Score) -> tuple[Floats, Floats]:
         """Compute the score of each of A's runs, `[K]`, and of B's, `[J]`."""
         first_Q, second_Q = self.count_U @ self.first_UQ, self.count_U @ self.second_UQ
         return self.each(score, first_Q), self.each(score, second_Q)
@@ -60,7 +62,8 @@ class PairedUnits:
 
     def difference(self, score: Score) -> float:
         """Compute A's mean score over its runs minus B's."""
-        return float(self.gap(score, self.count_U @ self.first_UQ, self.count_U @ self.second_UQ))
+        first_K, second_J = self.scores(score)
+        return float(first_K.mean() - second_J.mean())
 
 
 def paired_counts(
@@ -68,7 +71,7 @@ def paired_counts(
     first_KN: Counts,
     second_JN: Counts,
     classes: int,
-    group_N: npt.ArrayLike | None = None,
+    group_N: ArrayLike | None = None,
 ) -> PairedUnits:
     """Count what each unit adds to the confusion matrices of both systems.
 
@@ -81,56 +84,81 @@ def paired_counts(
     Raises:
         DataError: unequal numbers of rows.
     """
+    from scipy.sparse import csr_array  # start-up time
+
     first_KN, second_JN = np.atleast_2d(first_KN), np.atleast_2d(second_JN)
     require_rows("scores", gold_N, first_KN.T, second_JN.T)
     columns = np.vstack([gold_N[None], first_KN, second_JN])
     columns, unit_N, count_U = _units(columns, group_N)
     gold_N, prediction_MN = columns[0], columns[1:]
-    runs = len(prediction_MN)
-    width = max(classes, int(prediction_MN.max(initial=0)) + 1)
-    from scipy.sparse import csr_array  # start-up time
 
-    numbers, own = classes * width, len(first_KN) * classes * width
-    place_MN = np.arange(runs)[:, None] * numbers + gold_N * width + prediction_MN
-    places = np.broadcast_to(unit_N, place_MN.shape).ravel(), place_MN.ravel()
-    sums_UQ = csr_array((np.ones(place_MN.size), places), (len(count_U), runs * numbers))
+    # A column for each run and cell of its matrix, a row for each kind of units.
+    width = max(classes, int(prediction_MN.max(initial=0)) + 1)
+    cells = classes * width
+    run_M1 = np.arange(len(prediction_MN))[:, None]
+    column_MN = run_M1 * cells + gold_N * width + prediction_MN
+    row_MN = np.broadcast_to(unit_N, column_MN.shape)
+    sums_UQ = csr_array(
+        (np.ones(column_MN.size), (row_MN.ravel(), column_MN.ravel())),
+        (len(count_U), len(prediction_MN) * cells),
+    )
+    own = len(first_KN) * cells
     return PairedUnits(count_U, sums_UQ[:, :own], sums_UQ[:, own:], (classes, width))
 
 
 def paired_values(
-    first_KN: npt.ArrayLike, second_JN: npt.ArrayLike, group_N: npt.ArrayLike | None = None
+    first_KN: ArrayLike, second_JN: ArrayLike, group_N: ArrayLike | None = None
 ) -> PairedUnits:
     """Sum each unit's values under both systems; the score is then `mean_value`.
 
-    Arguments are as in `paired_counts`, but values of rows, such as an answer's F1. Large groups
-    weigh more, as they do in the mean over rows.
+    Large groups weigh more, as they do in the mean over rows.
+
+    Args:
+        first_KN, second_JN: values of rows, such as an answer's F1, under each run of A and B;
+            `[N]` is one run.
+        group_N: group labels; None makes each row a unit.
 
     Raises:
         DataError: unequal numbers of rows, or a value that is not finite.
     """
-    first_KN, second_JN = (np.atleast_2d(np.asarray(v, np.float64)) for v in (first_KN, second_JN))
+    first_KN = np.atleast_2d(np.asarray(first_KN, np.float64))
+    second_JN = np.atleast_2d(np.asarray(second_JN, np.float64))
     require_rows("scores", first_KN.T, second_JN.T)
     columns = np.vstack([first_KN, second_JN])
-    if not np.isfinite(columns).all():
-        what = f"{int((~np.isfinite(columns)).sum())} values are not finite"
+    infinite = int((~np.isfinite(columns)).sum())
+    if infinite:
+        what = f"{infinite} values are not finite"
         raise DataError("scores", what, "leave out rows that have no value")
+
     columns, unit_N, count_U = _units(columns, group_N)
-    sum_UM = np.column_stack([np.bincount(unit_N, row, len(count_U)) for row in columns])
-    rows_U1 = np.bincount(unit_N, minlength=len(count_U))[:, None]
-    sums_UM2 = np.stack(np.broadcast_arrays(sum_UM, rows_U1), axis=-1).astype(np.float64)
-    sums_UQ, own = sums_UM2.reshape(len(count_U), 2 * len(columns)), 2 * len(first_KN)
+    kinds = len(count_U)
+    rows_U = np.bincount(unit_N, minlength=kinds)
+    sums_UM2 = np.empty((kinds, len(columns), 2))
+    for run, value_N in enumerate(columns):
+        sums_UM2[:, run, 0] = np.bincount(unit_N, value_N, kinds)
+        sums_UM2[:, run, 1] = rows_U
+
+    sums_UQ = sums_UM2.reshape(kinds, -1)
+    own = 2 * len(first_KN)
     return PairedUnits(count_U, sums_UQ[:, :own], sums_UQ[:, own:], (2,))
 
 
-def mean_value(sums: npt.NDArray) -> Fractions:
+def mean_value(sums: NDArray) -> Floats:
     """Divide sums of values by their number, `[..., 2]` to `[...]`: the score of a mean."""
     return np.divide(sums[..., 0], sums[..., 1])
 
 
-def _units(
-    columns: npt.NDArray, group_N: npt.ArrayLike | None
-) -> tuple[npt.NDArray, Counts, Counts]:
-    """Merge equal rows into kinds, or take groups as kinds; returns rows, units and `count_U`."""
+def _units(columns: NDArray, group_N: ArrayLike | None) -> tuple[NDArray, Counts, Counts]:
+    """Merge equal rows into kinds of units, or make each group a kind of its own.
+
+    Args:
+        columns: what is known of each row, `[..., N]`.
+        group_N: group labels, or None.
+
+    Returns:
+        The columns of the rows (without groups, of one row of each kind), the kind of each, and
+        the number of units of each kind.
+    """
     if group_N is None:
         columns, count_U = np.unique(columns, axis=1, return_counts=True)
         return columns, np.arange(len(count_U)), count_U
@@ -192,32 +220,43 @@ def paired_bootstrap(
     """
     _require_units(units)
     random = np.random.default_rng(seed)
-    wide = units.first_UQ.shape[1] + units.second_UQ.shape[1]
+    columns = units.first_UQ.shape[1] + units.second_UQ.shape[1]
     difference_R = np.empty(draws)
-    for batch in batches(draws, max(int(units.count_U.sum()), wide)):
-        weight_RU = _weights(units.count_U, batch.stop - batch.start, random)
+    for batch in batches(draws, max(int(units.count_U.sum()), columns)):
+        weight_RU = _weights(units.count_U, len(batch), random)
         first_RQ, second_RQ = weight_RU @ units.first_UQ, weight_RU @ units.second_UQ
         difference_R[batch] = units.gap(score, first_RQ, second_RQ)
+
     difference_R = difference_R[~np.isnan(difference_R)]  # as in `percentile_intervals`
     low, high = np.quantile(difference_R, [(1 - level) / 2, (1 + level) / 2])
-    beyond = min((difference_R <= _TIE).sum(), (difference_R >= -_TIE).sum())
-    p = min(1.0, 2 * (int(beyond) + 1) / (len(difference_R) + 1))
+    below, above = (difference_R <= _TIE).sum(), (difference_R >= -_TIE).sum()
+    beyond = int(min(below, above))
+    p = min(1.0, 2 * (beyond + 1) / (len(difference_R) + 1))
     if units.count_U.sum() == 1:
         p = 1.0  # one unit shows no variation
     return Bootstrap(units.difference(score), float(low), float(high), p, draws)
 
 
 def _weights(count_U: Counts, draws: int, random: np.random.Generator) -> Floats:
-    """Draw as many units as there are, with replacement; counts of each kind, `[R, U]`."""
+    """Draw as many units as there are, with replacement.
+
+    Args:
+        count_U: units of each kind.
+        draws: number of draws, R.
+        random: generator of the draws.
+
+    Returns:
+        How many units of each kind were drawn, float64 `[R, U]`.
+    """
     units, kinds = int(count_U.sum()), len(count_U)
     if kinds * 8 < units:
         return random.multinomial(units, count_U / units, size=draws).astype(np.float64)
     # The same distribution; with many kinds, drawing single units is cheaper than binomials.
     kind_W = np.repeat(np.arange(kinds), count_U)
     drawn_RW = kind_W[random.integers(units, size=(draws, units), dtype=np.int32)]
-    drawn_RW += np.arange(draws)[:, None] * kinds
-    found = np.bincount(drawn_RW.ravel(), minlength=draws * kinds)
-    return found.reshape(draws, kinds).astype(np.float64)
+    drawn_RW += np.arange(draws)[:, None] * kinds  # numbers of its own for each draw
+    counts = np.bincount(drawn_RW.ravel(), minlength=draws * kinds)
+    return counts.reshape(draws, kinds).astype(np.float64)
 
 
 def approximate_randomization(
@@ -230,47 +269,60 @@ def approximate_randomization(
     repeated (one run of a deterministic system is paired with each run of the other). Where no more
     than `draws` swaps are possible, all are counted and p is exact.
 
-    Args, Raises: as `paired_bootstrap`; also numbers of runs that need too many repeats (13, 12).
+    Args:
+        units: both systems' rows.
+        score: a function of sums, `[..., X]` to `[...]`.
+        draws: random swaps; the smallest possible p-value is 1 / (draws + 1).
+        seed: the same seed gives the same draws, whatever the order of the rows.
+
+    Raises:
+        ConfigError: numbers of runs that need too many repeats, such as 13 and 12.
+        DataError: there are no rows.
     """
     _require_units(units)
     # Repeat runs until both systems have equally many.
     numbers = math.prod(units.shape_X)
-    own, others = units.first_UQ.shape[1] // numbers, units.second_UQ.shape[1] // numbers
+    own = units.first_UQ.shape[1] // numbers
+    others = units.second_UQ.shape[1] // numbers
     runs = math.lcm(own, others)
     if runs > max(_MOST_COPIES, own, others):
         raise ConfigError(
             f"{own} runs beside {others} cannot be swapped: the test needs equally many of both "
             "systems, or numbers of which one divides the other, such as 3 and 1"
         )
-    first_UQ, second_UQ = (
-        sums[:, np.tile(np.arange(sums.shape[1]), runs * numbers // sums.shape[1])]
-        for sums in (units.first_UQ, units.second_UQ)
-    )
-    change_UQ = second_UQ - first_UQ
-    # Swapping equal units changes nothing.
-    differs_U = abs(change_UQ).sum(1) > 0
-    change_UQ, count_U = change_UQ[differs_U], units.count_U[differs_U]
+    first_UQ = _repeated(units.first_UQ, runs // own)
+    second_UQ = _repeated(units.second_UQ, runs // others)
     first_Q, second_Q = units.count_U @ first_UQ, units.count_U @ second_UQ
+    observed = float(units.gap(score, first_Q, second_Q))
+
+    change_UQ = second_UQ - first_UQ
+    differs_U = abs(change_UQ).sum(1) > 0  # swapping equal units changes nothing
+    change_UQ, count_U = change_UQ[differs_U], units.count_U[differs_U]
     differing = int(count_U.sum())
     exact = differing <= math.log2(draws)
     if exact:
         draws = 2**differing
         change_UQ = change_UQ[np.repeat(np.arange(len(count_U)), count_U)]
+
     random = np.random.default_rng(seed)
-    observed = float(units.gap(score, first_Q, second_Q))
     as_far = 0
     for batch in batches(draws, max(change_UQ.shape[0], 2 * first_Q.size)):
-        size = batch.stop - batch.start
-        if exact:
-            number_R1 = np.arange(batch.start, batch.stop)[:, None]
+        if exact:  # the digits of a draw's number say which units are swapped
+            number_R1 = np.array(batch)[:, None]
             swapped_RU = (number_R1 >> np.arange(differing)) & 1
         else:
-            swapped_RU = random.binomial(count_U, 0.5, size=(size, len(count_U)))
+            swapped_RU = random.binomial(count_U, 0.5, size=(len(batch), len(count_U)))
         moved_RQ = swapped_RU.astype(np.float64) @ change_UQ
         difference_R = units.gap(score, first_Q + moved_RQ, second_Q - moved_RQ)
         as_far += int((np.abs(difference_R) >= abs(observed) - _TIE).sum())
+
     p = as_far / draws if exact else (as_far + 1) / (draws + 1)
     return Randomization(observed, p, exact, draws)
+
+
+def _repeated(sums_UQ: Any, times: int) -> Any:
+    """Repeat the columns of all runs."""
+    return sums_UQ[:, np.tile(np.arange(sums_UQ.shape[1]), times)]
 
 
 def _require_units(units: PairedUnits) -> None:

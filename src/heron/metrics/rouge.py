@@ -1,9 +1,9 @@
 """ROUGE-1, ROUGE-2 and ROUGE-L of summaries in any language.
 
-Computed is F, the harmonic mean of precision and recall of n-grams, or of the longest common
-subsequence of words. Two profiles define words. Each distinct word of all texts is split once;
-words of ordinary letters alone, which most are, are one token in both profiles: Arrow finds, lowers
-and numbers them, all others are split in Python.
+The scores are F, the harmonic mean of precision and recall, of n-grams or of the longest common
+subsequence of words. Two profiles define words. Each distinct word of all texts is split once. Most
+words have ordinary letters only and are one token in both profiles; Arrow lower-cases and numbers
+them, and Python splits the others.
 
 - `xlsum` (`rouge1`, `rouge2`, `rougeL`) splits exactly as the multilingual fork of rouge_score that
   came with XL-Sum, which Hebrew papers report. Letters of every script count, and Hebrew points
@@ -36,7 +36,6 @@ from itertools import accumulate, chain, pairwise
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from rapidfuzz.distance import LCSseq
@@ -50,9 +49,11 @@ from heron.languages.romanian import ROMANIAN
 from heron.languages.unicode import UnicodeOptions, normalise
 from heron.languages.words import spaced, words
 from heron.metrics import require_rows
+from heron.metrics.arrays import Counts, Floats
 from heron.metrics.names import MEASURES
 
 Ids: TypeAlias = "array[int]"  # the tokens of a text
+References = Sequence[str] | Sequence[Sequence[str]]  # of each prediction one, or several
 
 _DROPPED_AT_ENDS = ".,:;!?()[]"
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -115,12 +116,17 @@ def _runs(chunk: str) -> Iterable[str]:
 def _xlsum_word(word: str) -> list[str]:
     """Tokenize text without spaces; a leading combining mark stays with its escaped space."""
     word = word.lower()
-    if word.isalpha() and not _HAS_CJK.search(word):
+    has_cjk = _HAS_CJK.search(word)
+    if word.isalpha() and not has_cjk:
         return [word]
+
     tokens: list[str] = []
     for chunk in word.translate(_SANITIZER).split():
-        tokens.extend([chunk] if chunk.isalpha() or chunk.isdecimal() else _runs(chunk))
-    if _HAS_CJK.search(word):
+        if chunk.isalpha() or chunk.isdecimal():
+            tokens.append(chunk)
+        else:
+            tokens += _runs(chunk)
+    if has_cjk:
         return [part for token in tokens for part in _CJK_TOKENS.findall(token)]
     return tokens
 
@@ -146,12 +152,18 @@ def _heron_word(word: str, language: Language) -> list[str]:
     if word.isalpha() and spaced(word) == word:
         return [word]
     word = word.translate(_QUOTES_AND_DASHES).replace("''", '"')
-    return words(_DIGITS_MEET_LETTERS.sub(" ", _OPENING_QUOTE.sub(" ", word)))
+    word = _OPENING_QUOTE.sub(" ", word)
+    return words(_DIGITS_MEET_LETTERS.sub(" ", word))
 
 
 @cache
 def _ways(profile: str, language: Language) -> tuple[str, Callable[[str], str]]:
-    """Get the pattern of words that are one token, in lower case, and the split of others."""
+    """Choose how a profile splits words.
+
+    Returns:
+        The pattern of words that are one token, in lower case; and the function that splits all
+        others, which joins their tokens by spaces.
+    """
     letters, split = _LETTERS, _xlsum_word
     if profile == "heron":
         letters = letters.difference(language.variants[::2])
@@ -164,7 +176,10 @@ def number_tokens(
 ) -> tuple[list[Ids], pa.Array]:
     """Split texts by one profile and number their tokens.
 
-    Only `heron` depends on the texts' language.
+    Args:
+        texts: to split.
+        profile: `xlsum` or `heron`.
+        language: of the texts; only `heron` depends on it.
 
     Returns:
         The numbers of each text's tokens, and the token of each number.
@@ -173,20 +188,26 @@ def number_tokens(
     # Only at spaces: of other white space the fork deletes some, which depends on the word.
     words = pc.split_pattern(_column(texts), " ")
     distinct = words.flatten().dictionary_encode()
-    # Both profiles drop these at a word's ends.
-    cores = pc.utf8_trim(distinct.dictionary, _DROPPED_AT_ENDS)
+
+    # The tokens of each distinct word, joined by spaces.
+    cores = pc.utf8_trim(distinct.dictionary, _DROPPED_AT_ENDS)  # both profiles drop these
     others = pc.invert(pc.match_substring_regex(cores, one_token))
-    split_others = _column([split(word) for word in cores.filter(others).to_pylist()])
-    by_core = pc.split_pattern(
-        pc.replace_with_mask(pc.utf8_lower(cores), others, split_others), " "
-    )
-    tokens = by_core.flatten().dictionary_encode()
-    by_word = pa.ListArray.from_arrays(by_core.offsets, tokens.indices).take(distinct.indices)
-    number = by_word.flatten().to_numpy()
-    kept = number != tokens.dictionary.index("").as_py()  # "": a word without any token
-    bounds = np.append(0, kept.cumsum())[by_word.offsets.to_numpy()[words.offsets.to_numpy()]]
+    split_others = [split(word) for word in cores.filter(others).to_pylist()]
+    joined = pc.replace_with_mask(pc.utf8_lower(cores), others, _column(split_others))
+    by_word = pc.split_pattern(joined, " ")
+
+    # The number of each token of each word of the texts, without words that have no token ("").
+    tokens = by_word.flatten().dictionary_encode()
+    numbered = pa.ListArray.from_arrays(by_word.offsets, tokens.indices).take(distinct.indices)
+    number = numbered.flatten().to_numpy()
+    kept = number != tokens.dictionary.index("").as_py()
     flat = array("q", number[kept].astype(np.int64).tobytes())
-    ids = [flat[start:end] for start, end in pairwise(bounds.tolist())]
+
+    kept_before = np.append(0, kept.cumsum())
+    first_of_word = numbered.offsets.to_numpy()
+    first_of_text = first_of_word[words.offsets.to_numpy()]
+    bounds = kept_before[first_of_text].tolist()
+    ids = [flat[start:end] for start, end in pairwise(bounds)]
     return ids, _unescape(ids, tokens.dictionary)
 
 
@@ -198,35 +219,52 @@ def _column(texts: Sequence[str]) -> pa.Array:
 
 
 def _unescape(ids: list[Ids], spellings: pa.Array) -> pa.Array:
-    """Remove the escaped space of a mark at the beginning of a text: no space precedes it."""
+    """Remove the escaped space of a mark at the beginning of a text: no space precedes it.
+
+    Changes the first number of such texts in `ids`; returns the spellings with the new ones.
+    """
     escaped = pc.starts_with(spellings, _ESCAPED_SPACE)
     if not pc.any(escaped).as_py():
         return spellings
+
     bare = pc.utf8_slice_codeunits(spellings.filter(escaped), len(_ESCAPED_SPACE))
-    both = pa.concat_arrays([spellings, bare]).dictionary_encode()
-    places = pc.indices_nonzero(escaped).to_pylist()
-    at_start = dict(zip(places, both.indices[len(spellings) :].to_pylist(), strict=True))
-    for text in filter(None, ids):
-        text[0] = at_start.get(text[0], text[0])
-    return both.dictionary
+    all_spellings = pa.concat_arrays([spellings, bare]).dictionary_encode()
+    numbers = pc.indices_nonzero(escaped).to_pylist()
+    bare_numbers = all_spellings.indices[len(spellings) :].to_pylist()
+    at_start = dict(zip(numbers, bare_numbers, strict=True))
 
+    for text in ids:
+        if text:
+            text[0] = at_start.get(text[0], text[0])
+    return all_spellings.dictionary
 
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 
 _MOST_TOKENS = 1 << 31  # of a vocabulary: so the ids of two tokens fit into one integer
 
 
 def pair_scores(first: Sequence[Ids], second: Sequence[Ids]) -> Floats:
-    """Compute F of ROUGE-1, 2 and L, float64 `[P, 3]`, from the P pairs' shared and own tokens."""
-    length_P2 = np.array([list(map(len, texts)) for texts in (first, second)]).T
-    total_P32 = np.maximum(length_P2[:, None] - np.array([[0], [1], [0]]), 1)  # bigrams: one fewer
-    precision_P3, recall_P3 = np.moveaxis(
-        shared_counts(first, second)[..., None] / total_P32, -1, 0
-    )
+    """Compute F of ROUGE-1, ROUGE-2 and ROUGE-L.
+
+    Args:
+        first: the tokens of P texts.
+        second: the tokens of the texts that they are compared with.
+
+    Returns:
+        float64 `[P, 3]`; 0 where a pair shares nothing.
+    """
+    shared_P3 = shared_counts(first, second)
+    precision_P3 = shared_P3 / _totals(first)
+    recall_P3 = shared_P3 / _totals(second)
     sum_P3 = precision_P3 + recall_P3
     nothing_P3 = np.zeros_like(sum_P3)
     return np.divide(2 * precision_P3 * recall_P3, sum_P3, out=nothing_P3, where=sum_P3 > 0)
+
+
+def _totals(texts: Sequence[Ids]) -> Counts:
+    """Count the unigrams, bigrams and tokens of each text, `[P, 3]`; at least 1, to divide by."""
+    length_P = np.array([len(text) for text in texts], dtype=np.int64)
+    totals_P3 = np.column_stack([length_P, length_P - 1, length_P])
+    return np.maximum(totals_P3, 1)
 
 
 def shared_counts(first: Sequence[Ids], second: Sequence[Ids]) -> Counts:
@@ -236,32 +274,46 @@ def shared_counts(first: Sequence[Ids], second: Sequence[Ids]) -> Counts:
         Unigrams and bigrams, each as often as both texts have it, and the tokens of the longest
         common subsequence; int64 `[P, 3]`.
     """
-    ngrams_2P = _ngrams(first).minimum(_ngrams(second)).sum(axis=1)
+    shared = _ngrams(first).minimum(_ngrams(second)).sum(axis=1)
+    unigrams_P, bigrams_P = shared.reshape(2, -1)
     subsequence_P = cpdist(first, second, scorer=LCSseq.similarity, dtype=np.int64)
-    return np.stack([*ngrams_2P.reshape(2, -1), subsequence_P], axis=-1)
+    return np.stack([unigrams_P, bigrams_P, subsequence_P], axis=-1)
 
 
 def _ngrams(texts: Sequence[Ids]) -> csr_array:
-    """Count n-grams: a row for each text's unigrams, then for each one's bigrams."""
+    """Count n-grams.
+
+    Returns:
+        A row for each text's unigrams, then one for each text's bigrams; a column for each n-gram.
+    """
+    lengths = [len(text) for text in texts]
     ids = np.frombuffer(b"".join(texts), np.int64)
-    text = np.repeat(np.arange(len(texts)), list(map(len, texts)))
-    inside = text[1:] == text[:-1]
-    bigrams = (ids[:-1] * _MOST_TOKENS + ids[1:])[inside]
-    rows = np.concatenate([text, text[1:][inside] + len(texts)])
+    text = np.repeat(np.arange(len(texts)), lengths)
+    # Bigrams of neighbours, but for those of two texts.
+    is_bigram = text[1:] == text[:-1]
+    bigrams = (ids[:-1] * _MOST_TOKENS + ids[1:])[is_bigram]
+    bigram_text = text[1:][is_bigram]
+
+    rows = np.concatenate([text, bigram_text + len(texts)])
     columns = np.concatenate([ids, bigrams])
+    shape = (2 * len(texts), _MOST_TOKENS**2)
     # Built from rows and columns, it sums entries of one place.
-    return csr_array((np.ones_like(rows), (rows, columns)), (2 * len(texts), _MOST_TOKENS**2))
+    return csr_array((np.ones_like(rows), (rows, columns)), shape)
 
 
 def rouge(
     predictions: Sequence[str],
-    references: Sequence[str] | Sequence[Sequence[str]],
+    references: References,
     profile: str,
     language: Language,
 ) -> dict[str, Floats]:
     """Score every prediction by itself.
 
-    `references` has for each prediction its reference, or several: each score takes the best one.
+    Args:
+        predictions: N texts.
+        references: for each prediction its reference, or several: each score takes the best one.
+        profile: `xlsum` or `heron`.
+        language: of the texts.
 
     Returns:
         F as `rouge1`, `rouge2` and `rougeL`, fractions, float64 `[N]`.
@@ -273,10 +325,13 @@ def rouge(
     several = [[entry] if isinstance(entry, str) else entry for entry in references]
     assert all(several), "each prediction needs a reference"
     lengths = [len(texts) for texts in several]
-    ids, _ = number_tokens([*predictions, *chain.from_iterable(several)], profile, language)
-    predicted_P = [text for text, n in zip(ids, lengths, strict=False) for _ in range(n)]
-    references_P = ids[len(predictions) :]
-    f_P3 = pair_scores(predicted_P, references_P)
+    texts = [*predictions, *chain.from_iterable(several)]
+    ids, _ = number_tokens(texts, profile, language)
+
+    predicted_P = []  # each prediction as often as it has references
+    for prediction, length in zip(ids, lengths, strict=False):
+        predicted_P += [prediction] * length
+    f_P3 = pair_scores(predicted_P, ids[len(predictions) :])
     firsts = [0, *accumulate(lengths)][:-1]  # each prediction's first pair
     best_N3 = np.maximum.reduceat(f_P3, firsts) if firsts else f_P3
     return {measure: best_N3[:, column].copy() for column, measure in enumerate(MEASURES)}

@@ -17,13 +17,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike, NDArray
 
 from heron.metrics import require_rows
 
 _MOST_SPLITS = 10_000  # ways to split values into two samples for an exact p; seven runs each
 
-Booleans = npt.NDArray[np.bool_]
+Booleans = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,13 @@ class MannWhitney:
 
     statistic: float  # U of the first sample: the number of pairs it wins, ties counted half
     p: float  # two-sided; exact for small samples, with ties or without
-    # n_first, n_second: sample sizes.
-    n_first: int
-    n_second: int
+    n_first: int  # sample size
+    n_second: int  # sample size
     inputs: str  # what was observed, `per_seed_scores`
     smallest_p: float  # the least p that samples of this size can reach (three seeds each: .1)
 
 
-def mcnemar(first_N: npt.ArrayLike, second_N: npt.ArrayLike) -> McNemar:
+def mcnemar(first_N: ArrayLike, second_N: ArrayLike) -> McNemar:
     """Compare how often each of two systems alone is right (True), by the exact binomial test.
 
     Raises:
@@ -73,15 +72,16 @@ def mcnemar(first_N: npt.ArrayLike, second_N: npt.ArrayLike) -> McNemar:
     from statsmodels.stats.contingency_tables import mcnemar as compute  # start-up time
 
     first, second = _stack_systems([first_N, second_N]).T
-    only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
+    only_first = int((first & ~second).sum())
+    only_second = int((second & ~first).sum())
     statistic, p = float(only_first), 1.0
     if only_first != only_second:  # without discordant rows, 0 / 0
-        found = compute([[0, only_first], [only_second, 0]], exact=True)
-        statistic, p = float(found.statistic), _positive(found.pvalue)
+        test = compute([[0, only_first], [only_second, 0]], exact=True)
+        statistic, p = float(test.statistic), _positive(test.pvalue)
     return McNemar(statistic, p, only_first, only_second, len(first))
 
 
-def cochran_q(right_NS: npt.ArrayLike) -> CochranQ:
+def cochran_q(right_NS: ArrayLike) -> CochranQ:
     """Compare how often several systems are right; of two it is McNemar's uncorrected chi-square.
 
     Q is 0 and p is 1 where all systems are right (True) on the same rows.
@@ -92,12 +92,12 @@ def cochran_q(right_NS: npt.ArrayLike) -> CochranQ:
     rows, systems = right.shape
     if (right == right[:, :1]).all():
         return CochranQ(0.0, 1.0, systems - 1, rows)
-    found = compute(right.astype(np.int64))
-    return CochranQ(float(found.statistic), _positive(found.pvalue), systems - 1, rows)
+    test = compute(right.astype(np.int64))
+    return CochranQ(float(test.statistic), _positive(test.pvalue), systems - 1, rows)
 
 
 def mann_whitney(
-    first: Sequence[float] | npt.NDArray, second: Sequence[float] | npt.NDArray
+    first: Sequence[float] | NDArray, second: Sequence[float] | NDArray
 ) -> MannWhitney:
     """Compare two independent samples, such as the scores of runs (seeds), by rank.
 
@@ -105,28 +105,39 @@ def mann_whitney(
     """
     from scipy.stats import mannwhitneyu  # start-up time
 
-    samples = [np.asarray(sample, dtype=np.float64) for sample in (first, second)]
-    assert all(sample.size and np.isfinite(sample).all() for sample in samples)
-    sizes = samples[0].size, samples[1].size
-    splits = math.comb(sum(sizes), sizes[0])
-    smallest = min(1.0, 2 / splits)
-    found = mannwhitneyu(*samples, alternative="two-sided")
-    # With ties scipy approximates however few values there are: two seeds beside two would give
-    # p = .22, where the least possible is .33.
-    p = _exact_p(*samples) if splits <= _MOST_SPLITS else found.pvalue
-    values = float(found.statistic), _positive(p), *sizes
-    return MannWhitney(*values, "per_seed_scores", smallest)
+    first = np.asarray(first, dtype=np.float64)
+    second = np.asarray(second, dtype=np.float64)
+    assert len(first)
+    assert len(second)
+    assert np.isfinite([*first, *second]).all()
+
+    test = mannwhitneyu(first, second, alternative="two-sided")
+    p = test.pvalue
+    splits = math.comb(len(first) + len(second), len(first))
+    if splits <= _MOST_SPLITS:
+        # With ties scipy approximates however few values there are: two seeds beside two would give
+        # p = .22, where the least possible is .33.
+        p = _exact_p(first, second)
+    return MannWhitney(
+        statistic=float(test.statistic),
+        p=_positive(p),
+        n_first=len(first),
+        n_second=len(second),
+        inputs="per_seed_scores",
+        smallest_p=min(1.0, 2 / splits),
+    )
 
 
-def _exact_p(first: npt.NDArray, second: npt.NDArray) -> float:
+def _exact_p(first: NDArray, second: NDArray) -> float:
     """Compute p over all ways to split the values into two samples; ties share ranks."""
     from scipy.stats import rankdata  # start-up time
 
     ranks = rankdata(np.concatenate([first, second]))
-    chosen = itertools.combinations(range(len(ranks)), len(first))
-    sums = ranks[np.array([*chosen])].sum(axis=1)
+    samples = list(itertools.combinations(range(len(ranks)), len(first)))
+    sums = ranks[np.array(samples)].sum(axis=1)
     observed = ranks[: len(first)].sum()
-    return min(1.0, 2 * min((sums <= observed).mean(), (sums >= observed).mean()))
+    below, above = (sums <= observed).mean(), (sums >= observed).mean()
+    return min(1.0, 2 * min(below, above))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -143,7 +154,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected.tolist()
 
 
-def _stack_systems(columns: Sequence[npt.ArrayLike]) -> Booleans:
+def _stack_systems(columns: Sequence[ArrayLike]) -> Booleans:
     """Stack the systems' columns, `[N, S]`."""
     require_rows("scores", *map(np.atleast_1d, columns))
     return np.stack([np.asarray(column, dtype=bool) for column in columns], axis=1)

@@ -22,11 +22,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 from rapidfuzz.distance.Levenshtein import distance
 
 from heron.base.errors import DataError
@@ -34,9 +34,9 @@ from heron.languages.language import Language
 from heron.languages.unicode import UnicodeOptions, normalise
 from heron.languages.words import spaced
 from heron.metrics import require_rows
+from heron.metrics.arrays import Floats
 
 Tokens = tuple[str, ...]
-Floats = npt.NDArray[np.float64]
 Score = TypeVar("Score", float, tuple[float, float])
 
 # `\b(a|an|the)\b`, but beginning with a letter, which a search finds eight times as fast.
@@ -62,8 +62,11 @@ class Profile:
 
     def tokens(self, texts: Sequence[str]) -> list[Tokens]:
         """Normalise U texts and split them at white space; an empty tuple where nothing is left."""
-        joined = self.normalise("\n".join(text.replace("\n", " ") for text in texts))
-        return [tuple(line.split()) for line in joined.split("\n")] if texts else []
+        if not texts:
+            return []
+        lines = [text.replace("\n", " ") for text in texts]
+        normalised = self.normalise("\n".join(lines))
+        return [tuple(line.split()) for line in normalised.split("\n")]
 
 
 def _squad(text: str) -> str:
@@ -143,22 +146,27 @@ def item_scores(
     """
     require_rows("span scores", predictions, golds)
     answerable_N = np.array([len(answers) > 0 for answers in golds], dtype=bool)
-    if no_answer is False and not answerable_N.all():
+    squad_2 = not answerable_N.all() if no_answer is None else no_answer
+    if not squad_2 and not answerable_N.all():
         what = f"no gold answer of question {answerable_N.argmin() + 1}"
         raise DataError("span scores", what, "no_answer=True follows SQuAD 2.0")
-    squad_2 = not answerable_N.all() if no_answer is None else no_answer
+
     scores: dict[str, Floats] = {}
     for profile in (SQUAD, *profiles):
         best = _best(_overlap, _pairs(predictions, golds, profile, squad_2), squad_2)
-        both_2N = np.array(best, dtype=np.float64).reshape(-1, 2).T.copy()
-        scores |= zip(map(profile.score, ("exact_match", "f1")), both_2N, strict=True)
+        best_N2 = np.array(best, dtype=np.float64).reshape(-1, 2)
+        scores[profile.score("exact_match")] = best_N2[:, 0].copy()
+        scores[profile.score("f1")] = best_N2[:, 1].copy()
     pairs = _pairs(predictions, golds, SQUAD, squad_2)
     scores["tlnls"] = np.array(_best(_tlnls, pairs, squad_2), dtype=np.float64)
     if not squad_2:
         return scores
-    right_N = np.where(answerable_N, np.nan, scores["exact_match"])
-    answerable = {f"answerable_{n}": np.where(answerable_N, s, np.nan) for n, s in scores.items()}
-    return {**scores, **answerable, "no_answer_accuracy": right_N}
+
+    of_answers = {}
+    for name, score_N in scores.items():
+        of_answers[f"answerable_{name}"] = np.where(answerable_N, score_N, np.nan)
+    no_answer_N = np.where(answerable_N, np.nan, scores["exact_match"])
+    return {**scores, **of_answers, "no_answer_accuracy": no_answer_N}
 
 
 def mean_scores(items: Mapping[str, Floats]) -> dict[str, float]:
@@ -166,13 +174,14 @@ def mean_scores(items: Mapping[str, Floats]) -> dict[str, float]:
 
     They are sorted first, so that their order does not change the last bit.
     """
-    return {
-        name: float(np.nanmean(np.sort(score_N))) if not np.isnan(score_N).all() else 0.0
-        for name, score_N in items.items()
-    }
+    means = dict.fromkeys(items, 0.0)
+    for name, score_N in items.items():
+        if not np.isnan(score_N).all():
+            means[name] = float(np.nanmean(np.sort(score_N)))
+    return means
 
 
-def best_threshold(none_N: npt.ArrayLike, gain_N: npt.ArrayLike) -> float:
+def best_threshold(none_N: ArrayLike, gain_N: ArrayLike) -> float:
     """Choose the threshold with the highest F1; of several, the nearest to 0.
 
     Args:
@@ -182,41 +191,60 @@ def best_threshold(none_N: npt.ArrayLike, gain_N: npt.ArrayLike) -> float:
 
     Source: as in the official evaluation of SQuAD 2.0.
     """
-    none, gain = np.asarray(none_N, np.float64), np.asarray(gain_N, np.float64)
+    none = np.asarray(none_N, np.float64)
+    gain = np.asarray(gain_N, np.float64)
     order = np.lexsort((gain, none))
     order = order[np.isfinite(none[order])]
     if not len(order):
         return 0.0
-    none = none[order]
-    # With a threshold after the k-th lowest score, the first k rows get an answer.
-    totals = np.concatenate([[0.0], np.cumsum(gain[order])])
-    places = np.concatenate([[none[0] - 1], (none[:-1] + none[1:]) / 2, [none[-1] + 1]])
+    none, gain = none[order], gain[order]
+
+    # With the k-th threshold, the first k rows get an answer: it is in the middle between two
+    # scores, or 0 where that gives the same answers.
+    totals = np.cumsum([0.0, *gain])
+    between = (none[:-1] + none[1:]) / 2
+    thresholds = np.array([none[0] - 1, *between, none[-1] + 1])
     below, above = np.append(-np.inf, none), np.append(none, np.inf)
-    places[(below <= 0) & (above > 0)] = 0.0  # anywhere between two scores gives the same
-    distinct = np.concatenate([[True], none[:-1] < none[1:], [True]])
-    best = totals[distinct].max()
-    good = places[distinct][totals[distinct] >= best - 1e-9]
-    return float(good[np.abs(good).argmin()])
+    thresholds[(below <= 0) & (above > 0)] = 0.0
+
+    is_possible = below < above  # no threshold is between two equal scores
+    totals, thresholds = totals[is_possible], thresholds[is_possible]
+    best = thresholds[totals >= totals.max() - 1e-9]
+    return float(best[np.abs(best).argmin()])
 
 
-def expected_f1(answers: Sequence[str], p_N: npt.ArrayLike, profile: Profile) -> Floats:
-    """Compute the F1 of each of N candidates on average over all as golds, float64 `[N]`.
+def expected_f1(answers: Sequence[str], p_N: ArrayLike, profile: Profile) -> Floats:
+    """Compute the F1 of each candidate on average over all of them as gold answers.
 
-    `p_N` are the candidates' probabilities, `[N]`. The highest value is the minimum Bayes risk's.
+    The candidate with the highest value is that of minimum Bayes risk.
+
+    Args:
+        answers: N candidates.
+        p_N: their probabilities.
+        profile: how answers are normalised.
+
+    Returns:
+        float64 `[N]`.
 
     Source: Kumar and Byrne 2004, with 1 - F1 as loss and the candidates as the evidence space.
     """
     tokens = profile.tokens(answers)
-    f1_NN = [[_overlap(given, gold, False)[1] for gold in tokens] for given in tokens]
-    return np.reshape(f1_NN, (len(tokens), len(tokens))) @ np.asarray(p_N, dtype=np.float64)
+    overlaps = [_overlap(answer, gold, squad_2=False) for answer, gold in product(tokens, tokens)]
+    f1_NN = np.reshape([f1 for _, f1 in overlaps], (len(tokens), len(tokens)))
+    return f1_NN @ np.asarray(p_N, dtype=np.float64)
 
 
 def _pairs(
     predictions: Sequence[str], golds: Sequence[Sequence[str]], profile: Profile, squad_2: bool
 ) -> Iterator[tuple[Tokens, list[Tokens]]]:
-    """Give the tokens of each prediction, and of its golds; no gold is one empty gold."""
+    """Tokenize predictions and gold answers, each distinct text once.
+
+    Yields:
+        The tokens of a prediction, and of its gold answers; no answer is one empty answer.
+    """
     texts = list(dict.fromkeys(chain(predictions, *golds)))
     tokens = dict(zip(texts, profile.tokens(texts), strict=True))
+
     for prediction, answers in zip(predictions, golds, strict=True):
         right = [tokens[answer] for answer in answers]
         if squad_2:  # golds emptied by normalisation count only if all are
@@ -230,25 +258,33 @@ def _best(
     squad_2: bool,
 ) -> list[Score]:
     """Score each prediction against its golds and keep the best score."""
-    return [max([score(given, gold, squad_2) for gold in right]) for given, right in pairs]
+    best = []
+    for prediction, golds in pairs:
+        best.append(max([score(prediction, gold, squad_2) for gold in golds]))
+    return best
 
 
-def _overlap(given: Tokens, right: Tokens, squad_2: bool) -> tuple[float, float]:
-    """Compute exact match and the F1 of tokens, each counted as often as it occurs in both."""
-    if given == right:
-        return 1.0, float(bool(given) or squad_2)
-    distinct = set(given)
-    shared = len(distinct.intersection(right))
+def _overlap(answer: Tokens, gold: Tokens, squad_2: bool) -> tuple[float, float]:
+    """Compare the tokens of an answer and a gold answer.
+
+    Returns:
+        Exact match, 0 or 1, and the F1 of tokens, each counted as often as both have it.
+    """
+    if answer == gold:
+        return 1.0, float(bool(answer) or squad_2)
+    distinct = set(answer)
+    shared = len(distinct.intersection(gold))
     if not shared:
         return 0.0, 0.0
-    if len(distinct) < len(given) and len(set(right)) < len(right):  # both texts repeat a token
-        shared = (Counter(given) & Counter(right)).total()
+
+    if len(distinct) < len(answer) and len(set(gold)) < len(gold):  # both texts repeat a token
+        shared = (Counter(answer) & Counter(gold)).total()
     # The official order of operations: the last bit is the same, too.
-    precision, recall = shared / len(given), shared / len(right)
+    precision, recall = shared / len(answer), shared / len(gold)
     return 0.0, 2 * precision * recall / (precision + recall)
 
 
-def _tlnls(given: Tokens, right: Tokens, squad_2: bool) -> float:
+def _tlnls(answer: Tokens, gold: Tokens, squad_2: bool) -> float:
     """Compute the token-level normalised Levenshtein similarity.
 
     Each gold token is compared with the most similar token of the prediction; the sum of these
@@ -260,15 +296,15 @@ def _tlnls(given: Tokens, right: Tokens, squad_2: bool) -> float:
     Deviates: a later benchmark (MRLEval) scores answers that are half digits or more by F1 instead,
     since 1948 and 1949 are 3/4 alike; this does not.
     """
-    if not given or not right:
-        return float(squad_2 and given == right)
-    others = set(given)
-    found = sum(token in others for token in right)
-    partial = sum(
-        [
-            max([1 - distance(token, other) / max(len(token), len(other)) for other in others])
-            for token in right
-            if token not in others
-        ]
-    )
-    return (found + partial) / max(len(given), len(right))
+    if not answer or not gold:
+        return float(squad_2 and answer == gold)
+    others = set(answer)
+    whole, partial = 0, 0.0
+    for token in gold:
+        if token in others:
+            whole += 1
+        else:
+            partial += max(
+                [1 - distance(token, other) / max(len(token), len(other)) for other in others]
+            )
+    return (whole + partial) / max(len(answer), len(gold))

@@ -41,8 +41,9 @@ import numpy as np
 from heron.languages.language import Language
 from heron.languages.words import folded_words
 from heron.metrics import require_rows
-from heron.metrics.names import COPIES, MEASURES, PROFILES, rouge_names
-from heron.metrics.rouge import Floats, number_tokens, pair_scores, rouge
+from heron.metrics.arrays import Floats
+from heron.metrics.names import COPIES, MEASURES, PROFILES
+from heron.metrics.rouge import References, number_tokens, pair_scores, rouge
 
 Tokens = Sequence[str]
 Segment = Callable[[Sequence[str]], Sequence[Tokens]]
@@ -101,17 +102,23 @@ class Tally:
         return columns[:, 1] + 0, columns[:, 1] - columns[:, 0]
 
     def add(self, article: Tokens, summary: Tokens) -> None:
-        """Count one article and its summary."""
+        """Count one article and its summary.
+
+        Args:
+            article: its tokens.
+            summary: its tokens.
+        """
         self._articles.update(article)
         self._summaries.update(summary)
         row = [len(article) - len(summary), len(article)]
         for n in _REPEATED:
-            found = list(ngrams(summary, n))
-            row += [len(found) - len(set(found)), len(found)]
+            tokens = list(ngrams(summary, n))
+            row += [len(tokens) - len(set(tokens)), len(tokens)]
         for n in _NOVEL:
-            known, found = set(ngrams(article, n)), list(ngrams(summary, n))
-            for counted in (set(found), found):  # as in COUNTS
-                row += [sum(ngram not in known for ngram in counted), len(counted)]
+            known, tokens = set(ngrams(article, n)), list(ngrams(summary, n))
+            types = set(tokens)
+            row += [len(types - known), len(types)]  # in the order of COUNTS
+            row += [sum(ngram not in known for ngram in tokens), len(tokens)]
         self._rows.append(row)
 
     def shares(self, count: str = "type") -> dict[str, Floats]:
@@ -120,16 +127,25 @@ class Tally:
         `count`, of novel n-grams, is one of `COUNTS`.
         """
         pairs = np.array(self._rows, dtype=np.float64).reshape(len(self), -1, 2).transpose(1, 2, 0)
-        first, step = 1 + len(_REPEATED) + COUNTS.index(count), len(COUNTS)
-        rows = (*range(first, first + step * len(_NOVEL), step), 0, 1, 2)
+        # The pairs of `add`: compression, redundancy, then novelty in every way of counting.
+        step = len(COUNTS)
+        first = 1 + len(_REPEATED) + COUNTS.index(count)
+        novel = range(first, first + step * len(_NOVEL), step)
+        rows = (*novel, 0, 1, 2)
         return {name: pairs[row] for name, row in zip(SHARES, rows, strict=True)}
 
 
 def average_share(parts: Floats, wholes: Floats, average: str = "document") -> float:
-    """Average `parts / wholes` (`[N]`) over documents; NaN where none has anything to count."""
-    over, under = fractions(parts, wholes, average)
-    total = under.sum()
-    return float(over.sum() / total) if total else float("nan")
+    """Average a share over documents; NaN where none has anything to count.
+
+    Args:
+        parts: numerators, float64 `[N]`.
+        wholes: denominators, float64 `[N]`.
+        average: one of `AVERAGES`.
+    """
+    numerators, denominators = fractions(parts, wholes, average)
+    total = denominators.sum()
+    return float(numerators.sum() / total) if total else float("nan")
 
 
 def fractions(parts: Floats, wholes: Floats, average: str) -> tuple[Floats, Floats]:
@@ -137,7 +153,8 @@ def fractions(parts: Floats, wholes: Floats, average: str) -> tuple[Floats, Floa
     counted = wholes > 0
     if average == "corpus":
         return parts * counted, wholes
-    return np.divide(parts, wholes, out=np.zeros_like(parts), where=counted), counted.astype(float)
+    shares = np.divide(parts, wholes, out=np.zeros_like(parts), where=counted)
+    return shares, counted.astype(float)
 
 
 def summary_statistics(
@@ -146,6 +163,11 @@ def summary_statistics(
     segment: Segment = by_words,
 ) -> dict[str, float]:
     """Describe N pairs of an article and its summary; types, means over documents.
+
+    Args:
+        articles: N texts.
+        summaries: N texts.
+        segment: splits texts into tokens.
 
     Returns:
         Fractions by name (`SHARES`; NaN where no text is long enough); mean lengths in tokens,
@@ -159,11 +181,14 @@ def summary_statistics(
         part = slice(start, start + _AT_ONCE)
         for article, summary in zip(segment(articles[part]), segment(summaries[part]), strict=True):
             tally.add(article, summary)
-    found = {name: average_share(pair[0], pair[1]) for name, pair in tally.shares().items()}
-    for place, side in enumerate(("article", "summary")):
-        found[f"{side}_length"] = float(tally.lengths()[place].mean())
-        found[f"{side}_vocabulary"] = float(tally.vocabularies[place])
-    return found
+
+    statistics = {}
+    for name, (parts, wholes) in tally.shares().items():
+        statistics[name] = average_share(parts, wholes)
+    for index, side in enumerate(("article", "summary")):
+        statistics[f"{side}_length"] = float(tally.lengths()[index].mean())
+        statistics[f"{side}_vocabulary"] = float(tally.vocabularies[index])
+    return statistics
 
 
 EXTRACTIVE_VERSION = 2  # of what `extractive_scores` computes
@@ -181,7 +206,8 @@ _END = re.compile(
 def split_sentences(text: str) -> list[str]:
     """Split a text at sentence ends and line breaks; made for news, the same in every language."""
     marked = _END.sub(lambda end: (end["close"] or end["quote"] or "") + "\n", text)
-    return [sentence for line in marked.split("\n") if (sentence := line.strip())]
+    lines = [line.strip() for line in marked.split("\n")]
+    return [line for line in lines if line]
 
 
 def lead_text(sentences: Sequence[str]) -> str:
@@ -196,32 +222,53 @@ def greedy_oracle(
 
     ROUGE is the mean F of ROUGE-1, 2 and L (profile `xlsum`).
 
+    Args:
+        sentences: of the article.
+        reference: the summary to come close to.
+        language: of the texts.
+        most: sentences to choose.
+
     Returns:
         Ascending positions; empty where no sentence shares a word with the reference.
     """
-    (wanted, *known), _ = number_tokens([reference, *sentences], "xlsum", language)
+    (wanted, *ids), _ = number_tokens([reference, *sentences], "xlsum", language)
     chosen: list[int] = []
     best = 0.0
     while len(chosen) < most:
-        others = (place for place in range(len(known)) if place not in chosen)
-        tried = [sorted([*chosen, place]) for place in others]  # in the article's order
-        texts = [array("q", chain.from_iterable(known[i] for i in places)) for places in tried]
+        candidates = []
+        for index in range(len(ids)):
+            if index not in chosen:
+                candidates.append(sorted([*chosen, index]))  # in the article's order
+        texts = [array("q", chain.from_iterable(ids[i] for i in places)) for places in candidates]
         # Rounded, so that of equal sentences the first one wins, not the rounding error.
         scores = pair_scores(texts, [wanted] * len(texts)).mean(axis=1).round(12)
         if scores.max(initial=0) <= best:
             break
-        best, chosen = scores.max(), tried[scores.argmax()]
+        best, chosen = scores.max(), candidates[scores.argmax()]
     return chosen
 
 
 def item_rouge(
     predictions: Sequence[str],
-    references: Sequence[str] | Sequence[Sequence[str]],
+    references: References,
     language: Language,
 ) -> dict[str, Floats]:
-    """Score N summaries by all of `rouge_names`; arguments and values as for `rouge`."""
-    both = (rouge(predictions, references, profile, language) for profile in PROFILES)
-    return dict(zip(rouge_names(), (f_N for each in both for f_N in each.values()), strict=True))
+    """Score N summaries by all of `rouge_names`.
+
+    Args:
+        predictions: N texts.
+        references: for each its reference, or several.
+        language: of the texts.
+
+    Returns:
+        F by name, fractions, float64 `[N]`.
+    """
+    scores = {}
+    for profile in PROFILES:
+        suffix = "" if profile == "xlsum" else f"_{profile}"
+        for measure, f_N in rouge(predictions, references, profile, language).items():
+            scores[measure + suffix] = f_N
+    return scores
 
 
 def describe_summaries(
@@ -233,12 +280,14 @@ def describe_summaries(
         Fractions (types, means over documents); lengths in words, `summary_length` and, with
         references, `gold_length`. Undefined ones are left out.
     """
-    found = summary_statistics(articles, predictions)
-    names = ("summary_length", "compression", *SHARES)
-    described = {name: found[name] for name in names if not math.isnan(found[name])}
+    statistics = summary_statistics(articles, predictions)
+    described = {}
+    for name in ("summary_length", "compression", *SHARES):
+        if not math.isnan(statistics[name]):
+            described[name] = statistics[name]
     if references is not None:
-        words = [len(tokens) for tokens in by_words(references)]
-        described["gold_length"] = sum(words) / len(words)
+        lengths = [len(tokens) for tokens in by_words(references)]
+        described["gold_length"] = sum(lengths) / len(lengths)
     return described
 
 
@@ -249,28 +298,37 @@ def exchanged_scores(
 
     A system that has only learnt the wording of summaries scores the same against any reference.
 
+    Args:
+        predictions: N summaries.
+        references: N summaries by people, in the same order.
+        language: of the texts.
+
     Returns:
         `exchanged_rouge1`, `exchanged_rouge2`, `exchanged_rougeL` (xlsum); none for a single row.
     """
     half = len(references) // 2
     if not half:
         return {}
-    found = rouge(predictions, [*references[half:], *references[:half]], "xlsum", language)
-    return {f"exchanged_{measure}": float(found[measure].mean()) for measure in MEASURES}
+    others = [*references[half:], *references[:half]]
+    scores = rouge(predictions, others, "xlsum", language)
+    return {f"exchanged_{measure}": float(scores[measure].mean()) for measure in MEASURES}
 
 
 def extractive_texts(
     articles: Sequence[str], references: Sequence[str], language: Language
 ) -> dict[str, list[str]]:
-    """Make the summaries `lead3` and `oracle` of N articles; N texts each."""
-    texts: dict[str, list[str]] = {name: [] for name in COPIES}
+    """Summarize N articles by their own sentences.
+
+    Returns:
+        The N texts of `lead3` and of `oracle`, by name.
+    """
+    leads, oracles = [], []
     for article, reference in zip(articles, references, strict=True):
         sentences = split_sentences(article)
+        leads.append(lead_text(sentences))
         best = greedy_oracle(sentences, reference, language)
-        oracle = " ".join(sentences[place] for place in best)
-        for name, text in zip(COPIES, (lead_text(sentences), oracle), strict=True):
-            texts[name].append(text)
-    return texts
+        oracles.append(" ".join(sentences[index] for index in best))
+    return dict(zip(COPIES, (leads, oracles), strict=True))
 
 
 def extractive_scores(
@@ -279,6 +337,6 @@ def extractive_scores(
     """Average `item_rouge` of both `extractive_texts`: `lead3_rouge1`, `oracle_rouge1`, ..."""
     scores: dict[str, float] = {}
     for name, texts in extractive_texts(articles, references, language).items():
-        items = item_rouge(texts, references, language)
-        scores |= {f"{name}_{measure}": float(items[measure].mean()) for measure in items}
+        for measure, score_N in item_rouge(texts, references, language).items():
+            scores[f"{name}_{measure}"] = float(score_N.mean())
     return scores

@@ -9,7 +9,6 @@ Legend: N rows, C classes, K values of a row.
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torchmetrics import Metric
@@ -18,12 +17,12 @@ from torchmetrics.utilities import dim_zero_cat
 from heron.base.errors import DataError
 from heron.data.features import UNLABELLED
 from heron.languages import get_language
+from heron.metrics.arrays import Floats
 from heron.metrics.calibration import calibration_of_rows, calibration_rows
 from heron.metrics.classification import score_matrix
 from heron.metrics.names import rouge_names
 
 # Late imports: a run of one task needs the scores of no other.
-Floats = npt.NDArray[np.float64]
 
 
 class Scores(Metric):
@@ -80,9 +79,11 @@ class ClassificationScores(Scores):
         preds = preds.argmax(dim=1) if preds.ndim > target.ndim else preds
         size = len(self.classes)
         both_2N = torch.stack([preds, target])[:, target != UNLABELLED]
-        if both_2N.numel() and not 0 <= int(both_2N.min()) <= int(both_2N.max()) < size:
-            found = f"class ids from {int(both_2N.min())} to {int(both_2N.max())}"
-            raise DataError("scores", found, f"allowed: 0 to {size - 1}")
+        if both_2N.numel():
+            lowest, highest = int(both_2N.min()), int(both_2N.max())
+            if lowest < 0 or highest >= size:
+                what = f"class ids from {lowest} to {highest}"
+                raise DataError("scores", what, f"allowed: 0 to {size - 1}")
         cells_N = both_2N[1] * size + both_2N[0]
         self.matrix += torch.bincount(cells_N, minlength=size * size).view(size, size)
 
@@ -104,7 +105,8 @@ class RowScores(Scores):
 
     def __init__(self, names: Sequence[str], of: str = "", only: str | None = None):
         super().__init__(only)
-        self.names, self.state = list(names), f"rows_{type(self).__name__}_{of}"
+        self.names = list(names)
+        self.state = f"rows_{type(self).__name__}_{of}"
         self.add_state(self.state, [], dist_reduce_fx="cat")
         self.set_dtype(torch.float64)  # also in a process without rows
 
@@ -116,8 +118,8 @@ class RowScores(Scores):
 
     def columns(self) -> dict[str, Floats]:
         """Give all rows as columns of N values, by name."""
-        kept = getattr(self, self.state)
-        flat = dim_zero_cat(kept).cpu() if len(kept) else []
+        batches = getattr(self, self.state)
+        flat = dim_zero_cat(batches).cpu() if len(batches) else []
         values_NK = np.asarray(flat, dtype=np.float64).reshape(-1, len(self.names))
         return dict(zip(self.names, values_NK.T, strict=True))
 
@@ -161,12 +163,15 @@ class SpanScores(RowScores):
             none: how far the score of "no answer" is ahead of that of each answer. Answers are
                 then kept up to the threshold with the highest F1 (`best_threshold`).
         """
-        golds = [[each] if isinstance(each, str) else list(each) for each in target]
+        golds = [[gold] if isinstance(gold, str) else list(gold) for gold in target]
         columns = [*self._items(preds, golds).values()]
         if self.no_answer:
-            unknown_N = np.full(len(preds), np.nan)
-            none_N = unknown_N if none is None else np.asarray(none, dtype=np.float64)
-            columns += [*self._items([""] * len(preds), golds).values(), none_N]
+            no_answers = [""] * len(preds)
+            columns += self._items(no_answers, golds).values()
+            none_N = np.full(len(preds), np.nan)
+            if none is not None:
+                none_N = np.asarray(none, dtype=np.float64)
+            columns.append(none_N)
         self.keep(columns)
 
     def _items(self, preds: Sequence[str], golds: Sequence[Sequence[str]]) -> Mapping[str, Floats]:
@@ -176,18 +181,25 @@ class SpanScores(RowScores):
         return item_scores(preds, golds, profiles, no_answer=self.no_answer)
 
     def scores(self) -> dict[str, float]:
-        """See `Scores`; with `none`, `threshold` is among them."""
+        """See `Scores`.
+
+        Where `update` got `none`, answers up to the best threshold count, and it is among the
+        scores as `threshold`.
+        """
         from heron.metrics.span import best_threshold, mean_scores
 
         if not self.no_answer:
             return super().scores()
-        *columns, none_N = (found := self.columns()).values()
-        always, never = np.split(np.asarray(columns), 2)
-        threshold = {}
-        if not np.isnan(none_N).all():
-            threshold["threshold"] = best_threshold(none_N, found["f1"] - found["never_f1"])
-            always = np.where(none_N > threshold["threshold"], never, always)
-        return mean_scores(dict(zip(self.names, always, strict=False))) | threshold
+        columns = self.columns()
+        none_N = columns.pop("none")
+        never = {name: columns.pop(f"never_{name}") for name in [*columns][: len(columns) // 2]}
+        if np.isnan(none_N).all():
+            return mean_scores(columns)
+
+        threshold = best_threshold(none_N, columns["f1"] - never["f1"])
+        is_none_N = none_N > threshold
+        kept = {name: np.where(is_none_N, never[name], columns[name]) for name in columns}
+        return {**mean_scores(kept), "threshold": threshold}
 
 
 class RougeScores(RowScores):
@@ -215,8 +227,10 @@ class CalibrationError(RowScores):
 
     def update(self, preds: Tensor, target: Tensor) -> None:
         """Add probabilities [N, C] and class ids [N]; skips targets `UNLABELLED`."""
-        known = target != UNLABELLED
-        self.keep(calibration_rows(preds[known].double().cpu().numpy(), target[known].cpu()).T)
+        labelled = target != UNLABELLED
+        probabilities_NC = preds[labelled].double().cpu().numpy()
+        rows_N3 = calibration_rows(probabilities_NC, target[labelled].cpu())
+        self.keep(rows_N3.T)
 
     def scores(self) -> dict[str, float]:
         """See `Scores`."""

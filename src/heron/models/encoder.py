@@ -99,19 +99,17 @@ class Encoder(nn.Module):
 
     def _extras(self, batch: Batch) -> dict[str, Tensor]:
         """Collect the inputs that only some encoders have."""
-        settings, extras = self.inner.config, {}
+        settings = self.inner.config
+        extras = {}
         if getattr(settings, "type_vocab_size", 1) > 1:
             # Not for AlephBERT, whose tokenizer numbers two segments, but whose model has one.
             extras["token_type_ids"] = segments(batch)
-        return extras | self._attend_globally(batch)
-
-    def _attend_globally(self, batch: Batch) -> dict[str, Tensor]:
-        """Let a Longformer's first token attend to all tokens, and they to it."""
-        if not hasattr(self.inner.config, "attention_window") or self.global_attention == "none":
-            return {}
-        global_BL = torch.zeros_like(batch.mask_BL)
-        global_BL[:, 0] = 1
-        return {"global_attention_mask": global_BL}
+        if hasattr(settings, "attention_window") and self.global_attention == "first":
+            # A Longformer's first token attends to all tokens, and they to it.
+            global_BL = torch.zeros_like(batch.mask_BL)
+            global_BL[:, 0] = 1
+            extras["global_attention_mask"] = global_BL
+        return extras
 
     def learns_as_head(self, parameter: nn.Parameter) -> bool:
         """Tell whether a parameter learns at the head's rate; an encoder's never does."""
@@ -131,11 +129,10 @@ class Encoder(nn.Module):
     def assert_mode(self, training: bool) -> None:
         """Assert that every module that is not frozen is in the given mode."""
         frozen = {inner for module in self.frozen for inner in module.modules()}
-        wrong = [
-            name
-            for name, module in self.model.named_modules()
-            if module not in frozen and module.training != training
-        ]
+        wrong = []
+        for name, module in self.model.named_modules():
+            if module not in frozen and module.training != training:
+                wrong.append(name)
         assert not wrong, f"modules not in {'train' if training else 'eval'} mode: {wrong[:5]}"
 
 
@@ -143,8 +140,8 @@ def segments(batch: Batch) -> Tensor:
     """Number the segments: 0 for the first text, 1 for the second; returns int64 [B, L]."""
     positions_L = torch.arange(batch.tokens_BL.shape[1], device=batch.tokens_BL.device)
     second_B1 = batch.second_B[:, None]
-    inside_BL = (second_B1 > 0) & (positions_L >= second_B1) & (batch.mask_BL == 1)
-    return inside_BL.long()
+    is_second_BL = (second_B1 > 0) & (positions_L >= second_B1) & (batch.mask_BL == 1)
+    return is_second_BL.long()
 
 
 def build_encoder(config: RunSettings, tokenizer: Any = None) -> Encoder:
@@ -152,9 +149,10 @@ def build_encoder(config: RunSettings, tokenizer: Any = None) -> Encoder:
 
     Without a tokenizer, the encoder is one that a finished run exported.
     """
-    if config.encoder.freeze == "all":
+    settings = config.encoder
+    if settings.freeze == "all":
         torch.manual_seed(config.seed)
-    settings, vocabulary, pad_id = config.encoder, 0, 0
+    vocabulary = pad_id = 0
     if tokenizer is not None:
         vocabulary, pad_id = vocabulary_size(tokenizer), tokenizer.pad_token_id
     model = load_encoder(settings, vocabulary, pad_id)
@@ -174,8 +172,8 @@ def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrai
         model = _from_scratch(config, vocabulary, pad_id)
     else:
         model = pretrained_model(config)
-    learning = set(encoding_part(model).parameters())
-    for parameter in set(model.parameters()) - learning:  # a decoder keeps its own, for `model/`
+    trained = set(encoding_part(model).parameters())
+    for parameter in set(model.parameters()) - trained:  # a decoder's, exported as they are
         parameter.requires_grad_(False)
     grow_embeddings(model, vocabulary)
     if config.fast_dropout and not torch.cuda.is_available():
@@ -198,7 +196,7 @@ def encoding_part(model: PreTrainedModel) -> Any:
 
 
 def _from_scratch(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrainedModel:
-    shape, positions = config.scratch, max(256, config.max_length)
+    shape = config.scratch
     dropout = 0.1 if config.dropout is None else config.dropout
     model_config = BertConfig(
         vocab_size=vocabulary,
@@ -206,7 +204,7 @@ def _from_scratch(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTra
         num_hidden_layers=config.num_layers or shape.layers,
         num_attention_heads=shape.heads,
         intermediate_size=shape.intermediate,
-        max_position_embeddings=positions,
+        max_position_embeddings=max(256, config.max_length),
         type_vocab_size=1,
         hidden_dropout_prob=dropout,
         attention_probs_dropout_prob=dropout,
@@ -238,10 +236,12 @@ def pretrained_model(config: EncoderConfig) -> PreTrainedModel:
         if hasattr(settings, "encoder_layers"):  # BART's and its relatives'
             settings.encoder_layers = config.num_layers
         for name in ("attention_window", "layer_types"):  # Longformer, ModernBERT: one per layer
-            if isinstance(values := getattr(settings, name, None), list):
-                setattr(settings, name, values[: config.num_layers])
+            of_layers = getattr(settings, name, None)
+            if isinstance(of_layers, list):
+                setattr(settings, name, of_layers[: config.num_layers])
     if config.dropout is not None:
         _set_dropout(config.dropout, settings)
+
     model_class: Any = AutoModel._model_mapping.get(type(settings), None)
     if isinstance(model_class, tuple):  # Funnel's: with and without a decoder
         model_class = model_class[0]
@@ -253,6 +253,7 @@ def pretrained_model(config: EncoderConfig) -> PreTrainedModel:
     }
     if model_class and "add_pooling_layer" in inspect.signature(model_class).parameters:
         options["add_pooling_layer"] = False
+
     model: PreTrainedModel = load_weights(
         AutoModel, config.name, read_part=encoding_part, optional="pooler", **options
     )

@@ -28,7 +28,7 @@ from heron.data.batching import plan_evaluation
 from heron.data.collate import Collator
 from heron.data.config import RunSettings
 from heron.data.datamodule import DataModule, evaluated_tokens
-from heron.data.examples import Example
+from heron.data.examples import Splits
 from heron.data.hub import identity, vocabulary_size
 from heron.models import HEADS, POOLINGS
 from heron.models.config import HeadConfig
@@ -65,7 +65,8 @@ def load_vectors(
         return {"vectors": encode_split(*models[0], config, data, split)}, {}
 
     encoded_by = encoding(config, data)
-    cache, vectors = Path(config.paths.cache), {}
+    cache = Path(config.paths.cache)
+    vectors = {}
     for split in data.features:
         key = fingerprint(_VERSION, encoded_by, data.keys[split])
         arrays, _ = load_or_build(cache, "vectors", key, partial(encode, split))
@@ -76,10 +77,16 @@ def load_vectors(
 def pool_texts(
     config: Any,
     head: HeadConfig,
-    examples: dict[str, list[Example]],
+    examples: Splits,
     tokenizer: Any = None,
 ) -> tuple[dict[str, Sequence[str]], dict[str, np.ndarray]]:
-    """Read texts with a run's encoder, frozen, and pool them as `head` says; vectors are stored.
+    """Read texts with a run's encoder, frozen, and pool them; vectors are stored.
+
+    Args:
+        config: the run's configuration.
+        head: its pooling, and the input form.
+        examples: the texts by split.
+        tokenizer: None loads the encoder's own.
 
     Returns:
         For each split the guids, and float32 [N, P] in their order.
@@ -114,30 +121,46 @@ def _models(config: Any, tokenizer: Any) -> tuple[Encoder, Head]:
 def encode_split(
     encoder: Encoder, head: Head, config: RunSettings, data: DataModule, split: str
 ) -> np.ndarray:
-    """Encode and pool a split, in order of length; returns float32 [X, P]."""
-    features, units = data.features[split], data.units[split]
-    plan = plan_evaluation(units, evaluated_tokens(config))
+    """Encode and pool a split, in order of length.
+
+    Args:
+        encoder: is set to evaluation mode, and moved to the run's device.
+        head: for its pooling.
+        config: the run's configuration.
+        data: the splits of the run.
+        split: the split to encode.
+
+    Returns:
+        float32 [X, P]: a vector per row where the head pools rows, else per sequence.
+    """
+    features = data.features[split]
     collate = Collator(features, data.tokenizer.pad_token_id)
-    device = torch.device("cuda" if uses_gpu(config.trainer.accelerator) else "cpu")
-    per_row = head.pools_rows()
+    is_per_row = head.pools_rows()
+    count = len(features) if is_per_row else len(features.lengths_S)
     width = pooled_width(config.head, encoder.width) - config.head.distance
-    vectors_XP = np.zeros((len(features) if per_row else len(features.lengths_S), width), "float32")
+    vectors_XP = np.zeros((count, width), dtype=np.float32)
+
+    device = torch.device("cuda" if uses_gpu(config.trainer.accelerator) else "cpu")
     encoder.eval().to(device)
-    dtype = {"bf16-mixed": torch.bfloat16, "16-mixed": torch.float16}.get(precision(config))
-    autocast = partial(torch.autocast, device.type, dtype=dtype, enabled=dtype is not None)
+    dtypes = {"bf16-mixed": torch.bfloat16, "16-mixed": torch.float16}
+    dtype = dtypes.get(precision(config))
+    plan = plan_evaluation(data.units[split], evaluated_tokens(config))
     for units_U in tracked(plan, f"encoding {split}", config.trainer.enable_progress_bar):
         batch = collate(units_U).to(device)
-        with torch.no_grad(), autocast():
+        with torch.no_grad(), torch.autocast(device.type, dtype=dtype, enabled=dtype is not None):
             pooled_XP = head.pool(encoder(batch), batch)
-        places = batch.rows_R.cpu().numpy() if per_row else collate.sequences(units_U)
-        vectors_XP[places] = pooled_XP.float().cpu().numpy()
+
+        entries_X = batch.rows_R.cpu().numpy() if is_per_row else collate.sequences(units_U)
+        vectors_XP[entries_X] = pooled_XP.float().cpu().numpy()
     return vectors_XP
 
 
 def encoding(config: RunSettings, data: DataModule) -> str:
     """Fingerprint everything about encoder and pooling that a pooled vector depends on."""
     encoder, head = config.encoder, config.head
-    settings = {k: v for k, v in dataclasses.asdict(encoder).items() if k not in _WITHOUT_EFFECT}
+    settings = dataclasses.asdict(encoder)
+    for name in _WITHOUT_EFFECT:
+        del settings[name]
     weights = identity(encoder)
     if not weights or len(data.tokenizer) > data.known_tokens:
         # From scratch, or with embeddings of new tokens: the seed has drawn some weights.
@@ -150,8 +173,9 @@ def _code_of_forks(head: HeadConfig) -> list[Any]:
     """Hash the code of a fork's pooling or head that a pooled vector depends on; core: empty."""
     code: list[Any] = code_hashes(POOLINGS[head.pooling].pool)
     build: Any = Head if head.module is None else HEADS[head.module]
-    pools = ("pool", "pools_rows")
-    if any(getattr(build, name, None) is not getattr(Head, name) for name in pools):
+    own_pool = getattr(build, "pool", None) is not Head.pool
+    own_rows = getattr(build, "pools_rows", None) is not Head.pools_rows
+    if own_pool or own_rows:
         code += [dataclasses.asdict(head), *code_hashes(build)]
     return code
 

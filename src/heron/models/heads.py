@@ -74,21 +74,22 @@ def mention_pool(states_BLD: Tensor, batch: Batch) -> Tensor:
 
     Source: TRC section 4, Event Mention Pooling (EMP).
     """
-    positions_L = torch.arange(states_BLD.shape[1], device=states_BLD.device)
     states_RLD = states_BLD[batch.sequences_R]
-    pooled = []
+    outside = torch.finfo(states_RLD.dtype).min
+    positions_L = torch.arange(states_BLD.shape[1], device=states_BLD.device)
     spans_R4 = Events.of(batch).spans_R4
+
+    pooled = []
     for first, last in ((0, 1), (2, 3)):
-        inside_RL = (positions_L >= spans_R4[:, first, None]) & (
-            positions_L <= spans_R4[:, last, None]
-        )
-        outside = torch.finfo(states_RLD.dtype).min
-        pooled.append(states_RLD.masked_fill(~inside_RL[..., None], outside).amax(dim=1))
+        is_after_RL = positions_L > spans_R4[:, last, None]
+        is_before_RL = positions_L < spans_R4[:, first, None]
+        is_outside_RL1 = (is_before_RL | is_after_RL)[..., None]
+        pooled.append(states_RLD.masked_fill(is_outside_RL1, outside).amax(dim=1))
     return torch.cat(pooled, dim=1)
 
 
 def span_ends(states_BLD: Tensor, batch: Batch) -> Tensor:
-    """Take, for each event, its first and last word piece, and compare the two events.
+    """Join the states of each event's first and last word piece, and compare the two events.
 
     Returns:
         pooled_RP with P = 8 D: a, b, a * b, a - b, where a and b are the joined states of the
@@ -115,11 +116,10 @@ class Head(nn.Module):
     def __init__(self, config: HeadConfig, width: int, classes: int):
         super().__init__()
         self.config = config
-        self.distance = (
-            nn.Embedding(2 * (len(_DISTANCE_BORDERS) + 1), config.distance)
-            if config.distance
-            else None
-        )
+        self.distance = None
+        if config.distance:
+            buckets = 2 * (len(_DISTANCE_BORDERS) + 1)
+            self.distance = nn.Embedding(buckets, config.distance)
         self.classifier = build_classifier(config, pooled_width(config, width), classes)
 
     def forward(self, states_BLD: Tensor, batch: Batch) -> Tensor:
@@ -128,16 +128,18 @@ class Head(nn.Module):
 
     def pool(self, states_BLD: Tensor, batch: Batch) -> Tensor:
         """Pool the states: a vector per row, or per window where logits are joined."""
-        pooling = POOLINGS[self.config.pooling]
+        config = self.config
+        pooling = POOLINGS[config.pooling]
         pooled_XP = pooling.pool(states_BLD, batch)
         if pooling.of_rows:
             return pooled_XP
-        if self.config.input in ("marked", "window"):
+
+        if config.input in ("marked", "window"):
             return pooled_XP[batch.sequences_R]
-        if self.config.input == "separate":
-            pair_R2P = pooled_XP.view(len(batch), 2, -1)
-            return combine(pair_R2P[:, 0], pair_R2P[:, 1], self.config.combine)
-        if self.config.over_windows == "mean_states":
+        if config.input == "separate":
+            premise_RP, hypothesis_RP = pooled_XP.view(len(batch), 2, -1).unbind(dim=1)
+            return combine(premise_RP, hypothesis_RP, config.combine)
+        if config.over_windows == "mean_states":
             return join_windows(pooled_XP, batch, "mean")
         return pooled_XP
 
@@ -155,9 +157,11 @@ class Head(nn.Module):
         In full precision under autocast too: casting a small head costs more than it saves.
         """
         with torch.autocast(pooled_XP.device.type, enabled=False):
-            pooled_XP = pooled_XP.to(next(self.classifier.parameters()).dtype)
+            dtype = next(self.classifier.parameters()).dtype
+            pooled_XP = pooled_XP.to(dtype)
             if self.distance is not None:
-                pooled_XP = torch.cat([pooled_XP, self.distance(distance_bucket(batch))], dim=1)
+                distance_RP = self.distance(distance_bucket(batch))
+                pooled_XP = torch.cat([pooled_XP, distance_RP], dim=1)
             logits_XC: Tensor = self.classifier(pooled_XP).float()
         if len(logits_XC) == len(batch):
             return logits_XC
@@ -180,7 +184,10 @@ def pooled_width(config: HeadConfig, width: int) -> int:
 
 
 def combine(u_RD: Tensor, v_RD: Tensor, how: str) -> Tensor:
-    """Join the vectors of premise and hypothesis: `concat` to [R, 2 D], `compare` to [R, 4 D].
+    """Join the vectors of premise u and hypothesis v, each [R, D], by `head.combine`.
+
+    Returns:
+        `concat`: u, v as [R, 2 D]; `compare`: u, v, |u - v|, u * v as [R, 4 D].
 
     Source: `concat` RoNLI section 4; `compare` is InferSent's (Conneau et al. 2017).
     """
@@ -196,8 +203,10 @@ def join_windows(values_BX: Tensor, batch: Batch, how: str) -> Tensor:
     """
     if len(values_BX) == len(batch):
         return values_BX
-    parts = values_BX.split(windows_of_rows(batch))
-    return torch.stack([part.mean(dim=0) if how == "mean" else part.amax(dim=0) for part in parts])
+    windows = values_BX.split(windows_of_rows(batch))
+    if how == "mean":
+        return torch.stack([values_WX.mean(dim=0) for values_WX in windows])
+    return torch.stack([values_WX.amax(dim=0) for values_WX in windows])
 
 
 def windows_of_rows(batch: Batch) -> list[int]:
@@ -225,19 +234,28 @@ def linear(config: HeadConfig, pooled: int, classes: int) -> nn.Sequential:
 
 
 def mlp(config: HeadConfig, pooled: int, classes: int) -> nn.Sequential:
-    """Stack hidden layers: linear, ReLU, layer norm where asked for, dropout where asked for.
+    """Stack hidden layers (linear, ReLU, layer norm, dropout) and a linear output layer.
+
+    Args:
+        config: `hidden` has the widths; `layer_norm` and `dropout_at` say which hidden layers
+            have a norm, and dropout.
+        pooled: width P of the input.
+        classes: number C of outputs.
 
     Source: LCHAIM section 3.1 (300, 100, 50, a norm after each; dropout after the first, in its
     released code after the first two), RoNLI's repository (256; dropout after it).
     """
-    dropped = {"first": 1, "first_two": 2}.get(config.dropout_at, len(config.hidden))
+    dropout, widths = config.dropout, [pooled, *config.hidden]
+    with_dropout = {"first": 1, "first_two": 2}.get(config.dropout_at, len(config.hidden))
+    with_norm = {"none": 0, "first": 1, "all": len(config.hidden)}[config.layer_norm]
+
     layers: list[nn.Module] = []
     if config.dropout_at == "all":
-        layers.append(nn.Dropout(config.dropout))
-    for depth, (inside, outside) in enumerate(pairwise([pooled, *config.hidden])):
-        layers += [nn.Linear(inside, outside), nn.ReLU()]
-        if config.layer_norm == "all" or (config.layer_norm == "first" and depth == 0):
-            layers.append(nn.LayerNorm(outside))
-        if depth < dropped:
-            layers.append(nn.Dropout(config.dropout))
-    return nn.Sequential(*layers, nn.Linear(config.hidden[-1], classes))
+        layers.append(nn.Dropout(dropout))
+    for depth, (inputs, outputs) in enumerate(pairwise(widths)):
+        layers += [nn.Linear(inputs, outputs), nn.ReLU()]
+        if depth < with_norm:
+            layers.append(nn.LayerNorm(outputs))
+        if depth < with_dropout:
+            layers.append(nn.Dropout(dropout))
+    return nn.Sequential(*layers, nn.Linear(widths[-1], classes))

@@ -22,31 +22,40 @@ def find_layers(model: nn.Module) -> nn.ModuleList:
 
     Lists of modules of transformers' own layer class come first.
     """
-    stacks = [
-        module
-        for module in model.modules()
-        if isinstance(module, nn.ModuleList) and len({type(inner) for inner in module}) == 1
-    ]
+    stacks = []
+    for module in model.modules():
+        if isinstance(module, nn.ModuleList) and len({type(layer) for layer in module}) == 1:
+            stacks.append(module)
     if not stacks:
         raise ConfigError(f"{type(model).__name__}: no stack of transformer layers found")
-    return max(
-        stacks, key=lambda stack: (isinstance(stack[0], GradientCheckpointingLayer), len(stack))
-    )
+
+    def rank(stack: nn.ModuleList) -> tuple[bool, int]:
+        return isinstance(stack[0], GradientCheckpointingLayer), len(stack)
+
+    return max(stacks, key=rank)
 
 
 def encode_ids(model: PreTrainedModel, ids: Sequence[int], padding: int = 0) -> Tensor:
-    """Encode a text of token ids in evaluation mode; returns states_LD, without those of padding.
+    """Encode a text in evaluation mode; the model's mode and random numbers stay as they were.
 
-    Mode and random numbers stay as they were.
+    Args:
+        model: an encoder.
+        ids: token ids of the text, L of them.
+        padding: number of padding tokens after the text.
+
+    Returns:
+        states_LD, without those of padding.
     """
-    training, length = model.training, len(ids)
-    padded = [*ids, *[model.config.pad_token_id or 0] * padding]
-    tokens_1L = torch.tensor([padded], device=model.device)
-    mask_1L = torch.tensor([[1] * length + [0] * padding], device=model.device)
+    was_training = model.training
+    pad_id = model.config.pad_token_id or 0
+    padded_ids = [*ids, *[pad_id] * padding]
+    mask = [1] * len(ids) + [0] * padding
+    tokens_1L = torch.tensor([padded_ids], device=model.device)
+    mask_1L = torch.tensor([mask], device=model.device)
     with torch.random.fork_rng(devices=[]):
         output = model.eval()(input_ids=tokens_1L, attention_mask=mask_1L)
-    model.train(training)
-    return output.last_hidden_state[0, :length]
+    model.train(was_training)
+    return output.last_hidden_state[0, : len(ids)]
 
 
 def freeze_parts(encoder: Any, freeze: str) -> list[nn.Module]:
@@ -54,14 +63,21 @@ def freeze_parts(encoder: Any, freeze: str) -> list[nn.Module]:
     if freeze == "all":
         encoder.inner.requires_grad_(False)
         return [encoder.inner]
-    level, layers = 0 if freeze == "embeddings" else int(freeze), len(encoder.layers)
+
+    level = 0 if freeze == "embeddings" else int(freeze)
+    layers = len(encoder.layers)
     if level > layers:
         raise ConfigError(f"encoder.freeze={freeze}: the encoder has only {layers} layers")
     frozen = {parameter for parameter, own in encoder.levels.items() if own <= level}
     for parameter in frozen:
         parameter.requires_grad_(False)
-    parts = ((module, set(module.parameters())) for module in encoder.inner.modules())
-    return [module for module, own in parts if own and own <= frozen]
+
+    modules = []
+    for module in encoder.inner.modules():
+        parameters = set(module.parameters())
+        if parameters and parameters <= frozen:
+            modules.append(module)
+    return modules
 
 
 def find_levels(model: PreTrainedModel) -> dict[nn.Parameter, int]:
@@ -74,14 +90,18 @@ def find_levels(model: PreTrainedModel) -> dict[nn.Parameter, int]:
         have 0, such as tables of relative positions, which are passed to all layers.
     """
     layers = find_layers(model)
-    stacks = [each for each in model.modules() if isinstance(each, nn.ModuleList)]
+    stacks = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
     levels: dict[nn.Parameter, int] = {}
     # XLM has separate lists for the parts of its layers: attentions, norms, feed-forwards.
-    for stack in (*(each for each in stacks if len(each) == len(layers)), layers):
-        levels |= {p: k for k, layer in enumerate(stack, 1) for p in layer.parameters()}
-    below = 0
+    for stack in [*stacks, layers]:
+        if len(stack) != len(layers):
+            continue
+        for number, layer in enumerate(stack, start=1):
+            levels |= dict.fromkeys(layer.parameters(), number)
 
-    def note(module: nn.Module, given: Any) -> None:
+    below = 0  # the highest layer that was called so far
+
+    def note(module: nn.Module, inputs: Any) -> None:
         nonlocal below
         for parameter in module.parameters(recurse=False):
             above = below if below < len(layers) else len(layers) + 1
@@ -92,15 +112,16 @@ def find_levels(model: PreTrainedModel) -> dict[nn.Parameter, int]:
         encode_ids(model, range(1, 9))
     for hook in hooks:
         hook.remove()
-    return {p: levels.get(p, 0) for p in model.parameters()}
+    return {parameter: levels.get(parameter, 0) for parameter in model.parameters()}
 
 
 def check_encoder(config: EncoderConfig, model: PreTrainedModel) -> None:
     """Check that an encoder reads `max_length` tokens; warn where padding changes its states."""
     check_positions(config, count_positions(model))
-    ids = [each for each in range(5, 18) if each != model.config.pad_token_id]
+    ids = [token for token in range(5, 18) if token != model.config.pad_token_id]
     with torch.no_grad():
-        alone_LD, padded_LD = (encode_ids(model, ids, padding) for padding in (0, 7))
+        alone_LD = encode_ids(model, ids)
+        padded_LD = encode_ids(model, ids, padding=7)
     change = float((alone_LD - padded_LD).abs().max() / alone_LD.abs().max())
     if change > _PADDING:
         say(
@@ -128,8 +149,11 @@ def count_positions(model: PreTrainedModel) -> int | None:
     if positions is None or positions < 1:  # XLNet says -1
         return None
     words: Any = model.get_input_embeddings()
-    for table in (module for module in model.modules() if module is not words):
-        pad, weight = getattr(table, "padding_idx", None), getattr(table, "weight", None)
-        if pad is not None and isinstance(weight, Tensor) and len(weight) == positions:
-            return positions - int(pad) - 1
+    for module in model.modules():
+        pad_id = getattr(module, "padding_idx", None)
+        weight = getattr(module, "weight", None)
+        if module is words or pad_id is None:
+            continue
+        if isinstance(weight, Tensor) and len(weight) == positions:
+            return positions - int(pad_id) - 1
     return positions

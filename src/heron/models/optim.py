@@ -23,33 +23,46 @@ def build_optimizer(
 
     The encoder trains at `lr`, the head and a decoder in the encoder at `head_lr`; a layer k layers
     below the head at `lr * layer_decay ** k`, parameters outside the layers likewise, by level
-    (`heron.models.levels.find_levels`). Biases and normalisation weights never decay; `matrices`
-    are the ids of the parameters that do (None: those with more than one dimension).
-    """
+    (`heron.models.levels.find_levels`). Biases and normalisation weights never decay.
 
-    groups: dict[tuple[float, float], list[nn.Parameter]] = {}
+    Args:
+        encoder: its trainable parameters are grouped.
+        head: the same.
+        config: keys of `optim`.
+        matrices: ids of the parameters that decay; None: those with more than one dimension.
+        is_scaled: whether gradients are scaled (16-bit floats), which no fused step can undo.
+    """
+    groups: dict[tuple[float, float], list[nn.Parameter]] = {}  # by learning rate and decay
 
     def add(parameter: nn.Parameter, rate: float) -> None:
         decays = parameter.ndim > 1 if matrices is None else id(parameter) in matrices
+        decay = config.weight_decay if decays else 0.0
         if parameter.requires_grad:
-            groups.setdefault((rate, config.weight_decay if decays else 0.0), []).append(parameter)
+            groups.setdefault((rate, decay), []).append(parameter)
 
     head_lr = config.lr if config.head_lr is None else config.head_lr
-    top, levels = (0, {}) if config.layer_decay == 1 else (len(encoder.layers), encoder.levels)
+    top, levels = 0, {}
+    if config.layer_decay != 1:
+        top, levels = len(encoder.layers), encoder.levels
     for parameter in encoder.parameters():
-        own = config.lr * config.layer_decay ** max(0, top - levels.get(parameter, top))
-        add(parameter, head_lr if encoder.learns_as_head(parameter) else own)
+        depth = max(0, top - levels.get(parameter, top))
+        layer_lr = config.lr * config.layer_decay**depth
+        add(parameter, head_lr if encoder.learns_as_head(parameter) else layer_lr)
     for parameter in head.parameters():
         add(parameter, head_lr)
-    grouped = [{"params": each, "lr": lr, "weight_decay": wd} for (lr, wd), each in groups.items()]
+
+    grouped = []
+    devices = set()
+    for (rate, decay), parameters in groups.items():
+        grouped.append({"params": parameters, "lr": rate, "weight_decay": decay})
+        devices |= {parameter.device.type for parameter in parameters}
     if config.name == "adafactor":
         return Adafactor(grouped)
     return AdamW(
         grouped,
         betas=(config.betas[0], config.betas[1]),
         eps=config.eps,
-        fused=not is_scaled
-        and all(p.device.type in ("cpu", "cuda") for each in groups.values() for p in each),
+        fused=not is_scaled and devices <= {"cpu", "cuda"},
     )
 
 

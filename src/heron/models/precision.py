@@ -36,26 +36,31 @@ def with_precision(config: Run, folder: RunFolder) -> Run:
     """
     name = ""
     if ranks.is_first():
-        kept = recorded_precision(config, folder)
-        name = precision(kept)
+        recorded = recorded_precision(config, folder)
+        name = precision(recorded)
         if config.trainer.precision == AUTO:
             text = f"heron train: computes in {name} (trainer.precision=auto)"
             if first_time(text):
                 print(text, flush=True)
             folder.write_config(_replace(config, name))
-        if kept.trainer.precision == AUTO:
+        if recorded.trainer.precision == AUTO:
             folder.update_status(precision=name, accelerator=_accelerator(config))
     return _replace(config, ranks.from_first(name))
 
 
 def recorded_precision(config: Run, folder: RunFolder) -> Run:
-    """Replace `auto` by the run's precision, or one for another kind of device by `auto`."""
+    """Replace `auto` by the precision that the run in `folder` has chosen.
+
+    On another kind of device than the run's, `auto` chooses again.
+    """
     status = folder.read_status()
-    if "accelerator" not in status:  # the run was not given `auto`
+    if "accelerator" not in status:  # the run has not chosen: its precision was configured
         return config
     if status["accelerator"] != _accelerator(config):
         return _replace(config, AUTO)
-    return _replace(config, status["precision"]) if config.trainer.precision == AUTO else config
+    if config.trainer.precision == AUTO:
+        return _replace(config, status["precision"])
+    return config
 
 
 def _accelerator(config: RunSettings) -> str:
@@ -63,6 +68,6 @@ def _accelerator(config: RunSettings) -> str:
 
 
 def _replace(config: Run, name: str) -> Run:
-    found = copy(config)
-    found.trainer = dataclasses.replace(config.trainer, precision=name)
-    return found
+    other = copy(config)
+    other.trainer = dataclasses.replace(config.trainer, precision=name)
+    return other

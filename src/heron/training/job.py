@@ -20,6 +20,7 @@ from heron.base.run_folder import BASELINE, RunFolder
 from heron.base.tables import write_table
 from heron.base.terminal import say
 from heron.config.compose import run_in_hydra
+from heron.data import PLANS
 from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example, count_repairs, text_key
@@ -371,8 +372,8 @@ def describe_training(data: DataModule) -> dict[str, Any]:
 
     Returns:
         `unknown`: share of the train split's tokens that the tokenizer does not know; `unused`: see
-        `unused_share`; `steps`: optimizer steps of the first epoch; under `bucket`, `batch_tokens`:
-        padded tokens a batch.
+        `unused_share`; `steps`: optimizer steps of the first epoch; where the plan limits the
+        tokens of a batch, `batch_tokens`: that limit.
     """
     config = data.config
     batching = data.batching
@@ -406,16 +407,16 @@ def describe_training(data: DataModule) -> dict[str, Any]:
         )
 
     steps, *_ = data.steps_per_epoch()
-    by_size = batching.plan == "shuffle"
+    limit = PLANS[batching.plan].limit
     if steps <= _FEWEST_STEPS:
-        size = f"size={batching.size}" if by_size else f"tokens={batching.tokens}"
+        most = getattr(batching, limit)
         say(
-            f"train: {steps} optimizer steps an epoch: lower batching.{size} or "
+            f"train: {steps} optimizer steps an epoch: lower batching.{limit}={most} or "
             "trainer.accumulate_grad_batches, or raise trainer.max_epochs"
         )
 
     described: dict[str, Any] = {"unknown": unknown, "unused": unused, "steps": steps}
-    if not by_size:
+    if limit == "tokens":
         described["batch_tokens"] = batching.tokens
 
     return described

@@ -7,6 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heron.base.errors import ConfigError
+from heron.config.parsing import parse
+from heron.data import PLANS, BatchPlan
 from heron.data.batching import (
     copies,
     fill_batches,
@@ -20,7 +23,7 @@ from heron.data.config import BUDGET, BatchingConfig
 from heron.data.features import UNLABELLED, Units
 
 LENGTHS = st.lists(st.integers(1, 200), max_size=120).map(lambda lengths: np.array(lengths, int))
-PLANS = st.builds(
+BATCHINGS = st.builds(
     BatchingConfig,
     plan=st.sampled_from(["shuffle", "bucket"]),
     size=st.integers(1, 40),
@@ -50,7 +53,7 @@ def in_order(plan):
     return [sequence for batch in as_lists(plan) for sequence in batch]
 
 
-@given(LENGTHS, PLANS, SEEDS)
+@given(LENGTHS, BATCHINGS, SEEDS)
 def test_same_seed_and_epoch_give_the_same_plan(lengths, batching, seed):
     one, two = (plan_epoch(Units.single(lengths), batching, seed, 3) for _ in range(2))
     assert as_lists(one) == as_lists(two)
@@ -68,6 +71,51 @@ def test_another_epoch_or_seed_has_another_plan(plan, seed, epoch):
         for batch in as_lists(plan_epoch(Units.single(lengths), batching, seed, epoch))
     }
     assert len(first & other) < len(first) / 2  # not the same batches in another order
+
+
+# Pinned: stored runs resume with the batches that they began with.
+EPOCHS = {
+    "shuffle": {
+        "once": [[9, 0, 8, 6], [7, 1, 3, 4], [2, 5]],
+        "copies": [[5, 6, 1, 8], [9, 0, 4, 7], [7, 2, 3, 1], [4]],
+        "classes": [[8, 7, 0, 3], [1, 6, 2, 5], [4, 9]],
+    },
+    "bucket": {
+        "once": [[2], [9, 0, 7], [4, 6], [8, 1, 3, 5]],
+        "copies": [[8, 1, 3, 1], [7, 7], [4, 4], [6, 2], [5, 9, 0]],
+        "classes": [[6, 4], [0, 7, 9], [8], [2], [1, 3, 5]],
+    },
+}
+
+
+@pytest.mark.parametrize("plan", EPOCHS)
+def test_the_batches_of_a_plan_never_change(plan):
+    units = Units.single(np.array([5, 3, 9, 3, 7, 4, 8, 6, 2, 5]))
+    copies_U = np.array([1, 2, 1, 1, 2, 1, 1, 2, 1, 1])
+    classes_U = np.array([0, 1, 0, 0, 1, 0, 0, 1, 0, 0])
+    batching = BatchingConfig(plan=plan, size=4, tokens=18)
+    random = np.random.default_rng(7)
+    planned = {
+        "once": plan_epoch(units, batching, 7, 1),
+        "copies": plan_epoch(units, batching, 7, 1, copies_U),
+        "classes": plan_pass(np.arange(10), units, batching, random, classes_U),
+    }
+    assert {case: as_lists(batches) for case, batches in planned.items()} == EPOCHS[plan]
+
+
+def test_a_registered_plan_makes_the_batches_of_an_epoch(monkeypatch):
+    def backwards(drawn_P, units, batching, random, classes_U=None):
+        return np.array_split(drawn_P[::-1], 2)
+
+    monkeypatch.setattr(PLANS, "_entries", dict(PLANS._entries))
+    PLANS.register("backwards", BatchPlan(backwards, limit="size"))
+    batching = parse(BatchingConfig, {"plan": "backwards"}, "batching.")
+    assert as_lists(plan_epoch(Units.single(np.full(4, 7)), batching, 0, 0)) == [[3, 2], [1, 0]]
+
+
+def test_an_unknown_plan_is_refused_with_the_nearest_name():
+    with pytest.raises(ConfigError, match=r"batching\.plan.*'bucket'"):
+        parse(BatchingConfig, {"plan": "buckets"}, "batching.")
 
 
 @given(LENGTHS, st.integers(1, 40), SEEDS)
@@ -126,7 +174,7 @@ def units_of(lengths):
     )
 
 
-@given(MANY, PLANS, SEEDS)
+@given(MANY, BATCHINGS, SEEDS)
 def test_a_unit_of_several_sequences_is_in_one_batch_whole(lengths, batching, seed):
     units = units_of(lengths)
     for plan in (plan_epoch(units, batching, seed, 0), plan_evaluation(units, batching.tokens)):
@@ -142,7 +190,7 @@ def test_all_sequences_of_a_unit_count_against_the_budget(lengths, tokens, seed)
             assert padded <= tokens or len(batch) == 1
 
 
-@given(MANY, PLANS, SEEDS, st.data())
+@given(MANY, BATCHINGS, SEEDS, st.data())
 def test_every_unit_is_seen_as_often_as_it_has_copies(lengths, batching, seed, data):
     copies_U = np.array(data.draw(st.lists(COPIES, min_size=len(lengths), max_size=len(lengths))))
     plan = plan_epoch(units_of(lengths), batching, seed, 0, copies_U)
@@ -240,7 +288,7 @@ def test_interleaving_keeps_the_order_within_each_class(classes_U, seed):
         assert [unit for unit in spread if classes_U[unit] == each] == own
 
 
-@given(STRATA, PLANS, SEEDS)
+@given(STRATA, BATCHINGS, SEEDS)
 def test_stratified_batches_have_the_classes_in_their_shares(classes_U, batching, seed):
     random = np.random.default_rng(seed)
     units = Units.single(random.integers(1, 60, len(classes_U)))
