@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from heron.base.errors import nearest
-from heron.data import TASKS
+from heron.data import FORMS, TASKS
 from heron.models import CLASSIFIERS, POOLINGS
 from heron.tasks import BASELINES
 
@@ -80,6 +80,8 @@ def _form_problem(config: Any) -> str:
     head, task = config.head, config.task.name
     forms = TASKS[task].forms
     if head.input not in forms:
+        if head.input not in tuple(FORMS):
+            return f"head.input={head.input}: unknown.{nearest(head.input, forms)}"
         return (
             f"head.input={head.input}: task={task} reads {' or '.join(forms)}, as "
             f"head={TASKS[task].head} does; head={head.name} is for another task"
@@ -109,6 +111,9 @@ def _head_problems(config: Any) -> Iterator[str]:
         fitting = [other for other in TASKS if head.classifier in TASKS[other].rules.classifiers]
         if fitting:
             yield f"head.classifier={head.classifier} needs task={' or '.join(fitting)}"
+        else:
+            hint = nearest(head.classifier, [*own, *CLASSIFIERS])
+            yield f"head.classifier={head.classifier}: unknown.{hint}"
     if head.distance and head.input not in ("marked", "window"):
         yield "head.distance needs head.input=marked or head.input=window"
     if head.both_ways and (head.input != "window" or not config.data.inverse):

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from heron.data import TASKS
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
@@ -56,8 +57,9 @@ class ClassificationModule(TaskModule):
 
     def metric(self) -> ClassificationScores:
         """See `TaskModule.metric`."""
-        task = self.config.task
-        return ClassificationScores(self.config.data.label_order, task.name, task.relaxed)
+        name = self.config.task.name
+        options = TASKS[name].score_options(self.config)
+        return ClassificationScores(self.config.data.label_order, name, **options)
 
     def learn_from(self, data: DataModule) -> None:
         """See `TaskModule.learn_from`."""

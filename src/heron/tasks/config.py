@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, make_dataclass
 from inspect import signature
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from annotated_types import Ge, Interval
 
@@ -28,13 +28,20 @@ from heron.config.constraints import (
     OneOf,
     Seed,
     Unnamed,
+    field_types,
 )
 from heron.config.parsing import parse
 from heron.data import TASKS
-from heron.data.config import TEST, TRAIN, VALIDATION, BatchingConfig, DataConfig
+from heron.data.config import (
+    TEST,
+    TRAIN,
+    VALIDATION,
+    BatchingConfig,
+    DataConfig,
+    RunSettings,
+)
 from heron.dynamics.config import CurriculumConfig, DynamicsConfig
 from heron.metrics import METRICS
-from heron.metrics.config import BertScoreConfig
 from heron.models.config import EncoderConfig, Freeze, HeadConfig, OptimConfig, Rate
 from heron.tasks import BASELINES, BaselineConfig
 from heron.tasks.checks import run_problems
@@ -53,58 +60,32 @@ class PathsConfig:
 
 
 @dataclass
-class GenerationConfig(Checked):
-    """How a summary is generated."""
-
-    num_beams: Count = 4  # beams of the search; 1 is greedy search
-    # a beam's log probability is divided by its length to this power; above 0 favours long
-    # summaries. No effect with one beam.
-    length_penalty: float = 1.0
-    # n-grams of this many tokens occur once in a summary; 0: no limit
-    no_repeat_ngram_size: Natural = 3
-    min_new_tokens: Natural = 0  # shortest summary, in tokens
-    max_new_tokens: Count = 128  # longest summary, in tokens
-
-    def problems(self) -> Iterator[str]:
-        """Check that a summary may be as long as it must be."""
-        if self.min_new_tokens > self.max_new_tokens:
-            yield (
-                f"task.generation.min_new_tokens={self.min_new_tokens}: must be at most "
-                f"task.generation.max_new_tokens={self.max_new_tokens}"
-            )
-
-
-@dataclass
 class TaskConfig:
-    """What is learned and how it is scored."""
+    """What is learned and how it is scored.
+
+    These are the keys of every task. A task with further ones has a subclass: `TaskRules.options`.
+    """
 
     # `relation`, `nli` (sentence pairs), `qa` (answers are spans of the text), `summarization`,
-    # `classification` (single texts), or a tool's or fork's, which may have keys of its own
+    # `classification` (single texts), or a tool's or fork's. `heron options task=NAME` lists the
+    # keys that one has.
     name: Annotated[str, OneOf(registry=TASKS)] = "relation"
-    # rule of `relaxed_macro_f1` for gold VAGUE: `recode` counts it as right, `drop` leaves it out.
-    # Every rule also has scores under its own name, such as `relaxed_matres_micro_f1`.
-    relaxed: Annotated[str, OneOf("recode", "drop")] = "recode"
     bootstrap: Natural = 1000  # bootstrap resamples for the 95 % intervals; 0: no intervals
     # unit of a resample: `group` (documents; texts where there are none) or `row`. Pairs of one
     # document are not independent, so `row` gives intervals that are too narrow.
     resample: Annotated[str, OneOf("group", "row")] = "group"
-    max_answer_tokens: Count = 30  # of `qa`: longest answer, in tokens
-    n_best: Count = 20  # of `qa`: spans kept for each window and each question
-    # of `qa`: which of them is the answer: `argmax`, the most probable one, or `mbr`, the minimum
-    # Bayes risk: the one with the highest F1 on average over all of them, by their probabilities
-    decoding: Annotated[str, OneOf("argmax", "mbr")] = "argmax"
-    # of `summarization`: reference summaries are cut to this many tokens in training
-    max_target_tokens: Annotated[int, Ge(2)] = 128
-    # of `summarization`: rows that are summarized after each epoch to choose the best one, always
-    # the same; null: all. At the end of the run, all are.
-    validation_samples: Count | None = None
-    # of `summarization`: how summaries are generated
-    generation: GenerationConfig = field(default_factory=GenerationConfig)
-    # of `summarization`: computed at the end of a run
-    bertscore: BertScoreConfig = field(default_factory=BertScoreConfig)
     # further scores, registered by forks; computed at the end of a run
     metrics: list[Annotated[str, OneOf(registry=METRICS)]] = field(default_factory=list)
 
+    @classmethod
+    def of(cls, config: RunSettings) -> Self:
+        """Give the task's part of a run's configuration, for code of this task alone."""
+        part = config.task
+        assert isinstance(part, cls)
+        return part
+
+
+_TASK = Chosen(TASKS, TaskConfig)
 
 PRECISIONS = OneOf("auto", "bf16-mixed", "32-true", "16-mixed")
 # What a baseline ignores, see `Rules.ignores`.
@@ -296,7 +277,7 @@ class Config(Checked):
     # `data` with all its overrides
     others: dict[str, DataConfig] = field(default_factory=dict)
     paths: PathsConfig = field(default_factory=PathsConfig)
-    task: Annotated[TaskConfig, Chosen(TASKS, TaskConfig)] = field(default_factory=TaskConfig)
+    task: Annotated[TaskConfig, _TASK] = field(default_factory=TaskConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     head: HeadConfig = field(default_factory=HeadConfig)
     baseline: Annotated[Any, Chosen(BASELINES, BaselineConfig)] = field(
@@ -315,6 +296,11 @@ class Config(Checked):
     sweeper: SweeperConfig = field(default_factory=SweeperConfig)
     # what tools and forks have registered (`heron.config.constraints.PARTS`), typed without `parts`
     parts: Annotated[dict[str, Any], Parts()] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Give a task that is only named its own keys: `Config(data, task=TaskConfig("qa"))`."""
+        if type(self.task) is TaskConfig:
+            self.task = _TASK.check(self.task)
 
     def __getattr__(self, name: str) -> Any:
         """Get the settings of a tool or fork."""
@@ -379,7 +365,8 @@ def resolve(config: DictConfig) -> Config:
 
         raise ConfigError(explain(error)) from error
     checked = read(values, composed=True)
-    if unread := checked.without_effect():
+    of_others = _keys_of_other_tasks(values.get("task"))
+    if unread := [*of_others, *checked.without_effect()]:
         say(f"no effect with task={checked.task.name}: {', '.join(unread)}")
     return checked
 
@@ -410,14 +397,31 @@ def _reads_train(config: Config) -> bool:
 
 
 def _gathered(values: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Move tools' settings to `parts`, Lightning's to `trainer.flags`."""
+    """Move tools' settings to `parts`, Lightning's to `trainer.flags`; drop other tasks' keys."""
     whole = {k: dict(part) if isinstance(part, Mapping) else part for k, part in values.items()}
     if isinstance(trainer := whole.get("trainer"), dict):
         others = [key for key in trainer if key not in TrainerConfig.__dataclass_fields__]
         if others:
             flags = {key: trainer.pop(key) for key in others}
             trainer["flags"] = {**(trainer.get("flags") or {}), **flags}
+    for key in _keys_of_other_tasks(whole.get("task")):
+        del whole["task"][key.split(".")[1]]
     others = [key for key in whole if key not in Config.__dataclass_fields__ and key in PARTS]
     if others:
         whole["parts"] = {key: whole.pop(key) for key in others}
     return whole
+
+
+def _keys_of_other_tasks(task: Any) -> list[str]:
+    """List the keys of a run's task that only other tasks read, such as `task.n_best` of `qa`.
+
+    An experiment or a sweep over data sets may set them, and so do runs of earlier versions.
+    """
+    if not isinstance(task, Mapping):
+        return []
+    own = field_types(_TASK.schema(str(task.get("name", TaskConfig.name))))
+    further = [key for key in task if key not in own]
+    if not further:
+        return []
+    of_all = field_types(_TASK.type())
+    return [f"task.{key}" for key in further if key in of_all]

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from heron.data import TASKS
 from heron.data.examples import Example
 from heron.data.markers import with_markers
 from heron.metrics.calibration import calibration_scores
@@ -121,7 +122,8 @@ class ClassPredictions(Predictions):
             return {}
         rows, gold = list(known), list(known.values())
         given = [self.texts[row] for row in rows]
-        scores = score_task(task.name, gold, given, labels, relaxed=task.relaxed)
+        options = TASKS[task.name].score_options(config)
+        scores = score_task(task.name, gold, given, labels, **options)
         if self.probabilities_RC is not None:
             shares_RC = self.probabilities_RC[rows]
             known_R = np.isfinite(shares_RC).all(axis=1)
@@ -133,7 +135,7 @@ class ClassPredictions(Predictions):
                 gold,
                 given,
                 labels,
-                relaxed=task.relaxed,
+                **options,
                 groups=[groups[row] for row in rows] if task.resample == "group" else None,
                 resamples=task.bootstrap,
             )

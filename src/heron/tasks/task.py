@@ -7,7 +7,7 @@ parts of its own task only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -42,12 +42,13 @@ if TYPE_CHECKING:  # importing these modules would load torch
 __all__ = ["CLASS_FORMATS", "TASKS", "Task", "task_of"]
 
 # Keys without effect for tasks with classes, and for tasks without; see `Rules.ignores`.
-FOR_TEXTS = ("optim.soft.answers", "task.bertscore.model")
+FOR_TEXTS = ("optim.soft.answers",)
 FOR_CLASSES = (
     *("optim.class_weights", "optim.soft.columns", "optim.soft.predictions"),
     *("optim.suspects.dynamics", "data.columns.truth", "data.join", "data.label_field"),
     *("data.phrases", "data.normalize_case"),
 )
+_PLAIN = ("macro_f1", "weighted_f1", "accuracy")
 CLASSES = "classification"  # also scores rows of any other task with classes
 
 
@@ -91,6 +92,8 @@ class TextScores:
     require: Callable[[Config], None] = lambda config: None
     # Writes the signatures of scores that a model computes (BERTScore) to `status.json`.
     sign: Callable[[Config, RunFolder, Scores], None] = lambda config, folder, scores: None
+    # Makes the signature of these scores for gold texts; None where they are not computed.
+    signature: Callable[[Config, Sequence[str]], str | None] = lambda config, golds: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +110,12 @@ class About:
     reading: Callable[[DataConfig], dict[str, str]] = lambda data: {}
 
 
+def among(wanted: Iterable[str], names: Iterable[str]) -> list[str]:
+    """List the wanted names that are among `names`."""
+    present = set(names)
+    return [name for name in wanted if name in present]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Task(TaskRules):
     """One task; `TaskRules` has the part that configurations need."""
@@ -115,6 +124,13 @@ class Task(TaskRules):
     model: Callable[[], ModelParts]  # imports what its model is built from
     about: About = About()
     score_names: Callable[[Config], list[str]]  # the scores of a run, without their intervals
+    # Chooses the scores that head reports from all of a run, in the order of their columns. Where
+    # there is none of them, all scores of whole splits do.
+    headline_names: Callable[[Iterable[str]], list[str]] = lambda names: among(_PLAIN, names)
+    # Of `options`, keys in which runs must agree for their outputs to be averaged.
+    averaged_keys: tuple[str, ...] = ()
+    # Files and folders besides data and encoder that a run's scores depend on, by name.
+    sources: Callable[[Config], Mapping[str, str | None]] = lambda config: {}
     # How predictions are scored outside a run.
     scores: Callable[[], ClassScores | TextScores] = ClassScores
     # Predictions from what a language model wrote for each example; None: classes are read from it.
@@ -134,6 +150,11 @@ def new_head(config: Config, encoder: Encoder) -> nn.Module:
     """Build a run's head, with new weights, for its encoder."""
     parts = task_of(config).model()
     return parts.head(config.head, encoder.width, parts.outputs(config, encoder))
+
+
+def headline_names(task: str, names: Iterable[str]) -> list[str]:
+    """See `Task.headline_names`; empty for an unknown task."""
+    return cast(Task, TASKS[task]).headline_names(names) if task in TASKS else []
 
 
 def scores_of(task: str) -> ClassScores | TextScores:
@@ -156,8 +177,9 @@ def class_data_problems(config: DataConfig) -> Iterator[str]:
 
 def class_score_names(config: Config) -> list[str]:
     """List the scores of a run, without their intervals."""
-    labels, relaxed = config.data.label_order, config.task.relaxed
-    return list(score_task(config.task.name, labels, labels, labels, relaxed=relaxed))
+    name, labels = config.task.name, config.data.label_order
+    options = TASKS[name].score_options(config)
+    return list(score_task(name, labels, labels, labels, **options))
 
 
 def class_model() -> ModelParts:

@@ -361,7 +361,7 @@ def source_hashes(config: Config) -> dict[str, str]:
     Returns:
         Hexadecimal SHA-256 by name, for `status.json`: `<split>` of the run's own data set,
         `<data set>.<split>` of its stages' and of those it is only tested on, `encoder`, `head`,
-        `bertscore`, its `bertscore.baseline`, and keys that name runs or tables, such as
+        those of the task (`Task.sources`), and keys that name runs or tables, such as
         `curriculum.dynamics`.
     """
     places = Path(config.paths.data), Path(config.paths.cache)
@@ -369,14 +369,14 @@ def source_hashes(config: Config) -> dict[str, str]:
     for name, data in sorted(every_set(config).items()):
         prefix = "" if data is config.data else f"{name}."
         named |= {f"{prefix}{split}": path for split, path in locate(data, *places).items()}
-    bertscore, start = config.task.bertscore, config.head.start
-    models = {"bertscore": EncoderConfig(bertscore.model or "")}
+    start, of_task = config.head.start, task_of(config).sources(config)
+    models = {name: EncoderConfig(path or "") for name, path in of_task.items()}
     if config.baseline.name != "none":
         named |= BASELINES[config.baseline.name].sources(config)
     else:
         models["encoder"] = config.encoder
+    named |= of_task
     named |= {
-        "bertscore.baseline": bertscore.baseline,
         "ckpt_path": config.ckpt_path and checkpoint_of(Path(config.ckpt_path)),
         "head": start and Path(start, HEAD),
         "curriculum.scores": config.curriculum.scores,

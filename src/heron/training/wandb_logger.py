@@ -9,9 +9,7 @@ import secrets
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import is_dataclass
 from functools import partial
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +24,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
 from heron.base.terminal import first_time, said, say
-from heron.config.constraints import all_keys, key_of
+from heron.config.constraints import flatten, key_of
 from heron.metrics.names import is_minimised
 from heron.tasks.config import Config
 from heron.training.run_names import readable_name
@@ -119,8 +117,8 @@ def _open(config: Config, folder: RunFolder, named: dict[str, Any]) -> Any:
     options = {k: v for k, v in wandb_options(config).items() if k not in ("artifacts", *named)}
     options.setdefault("save_dir", os.environ.get("WANDB_DIR", str(folder.path)))
     logger = make("logger.wandb", options, folder)
-    status, keys = folder.read_status(), _swept(folder) & set(all_keys())
-    swept = {key: each for key in keys if not is_dataclass(each := attrgetter(key)(config))}
+    status, values = folder.read_status(), dict(flatten(config.values()))
+    swept = {key: values[key] for key in _swept(folder) & values.keys()}
     provenance = {key: status.get(key) for key in ("heron", "git", "sources", "overrides")}
     recorded = redacted({**config.values(), **swept, "provenance": provenance})
     settings = wandb.Settings(

@@ -18,6 +18,7 @@ from scipy.special import softmax
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import fingerprint
 from heron.base.terminal import say
+from heron.data import TASKS
 from heron.data.config import TRAIN
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
@@ -210,7 +211,8 @@ class NamedClasses(ClassPredictions):
         scores["valid_rows"] = len(valid)
         if valid and len(valid) < len(rows):
             gold, given = ([str(each) for each in column] for column in zip(*valid, strict=True))
-            own = score_task(task.name, gold, given, classes, relaxed=task.relaxed)
+            options = TASKS[task.name].score_options(config)
+            own = score_task(task.name, gold, given, classes, **options)
             scores |= {f"valid_{name}": own[name] for name in own if "/" not in name}
         return scores
 

@@ -1,15 +1,17 @@
 """Extractive question answering: which span of the text answers the question?"""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from heron.base.registry import Registry
+from heron.config.constraints import Count, OneOf
 from heron.data import Rules
 from heron.data.config import DataConfig, second_text_problems
 from heron.data.rows import Format
 from heron.languages import get_language
 from heron.metrics.span import item_scores, language_profile
-from heron.tasks.config import Config
+from heron.tasks.config import Config, TaskConfig
 from heron.tasks.qa.reader import ANSWER, NO_ANSWER, QUESTIONS, text_scores
 from heron.tasks.task import FOR_CLASSES, About, Task
 
@@ -18,11 +20,37 @@ for _name in ("squad_json", "qa_table"):
     FORMATS.register(_name, QUESTIONS)
 
 
+@dataclass
+class QaConfig(TaskConfig):
+    """How answers are found."""
+
+    max_answer_tokens: Count = 30  # longest answer, in tokens
+    n_best: Count = 20  # spans kept for each window and each question
+    # which of these spans is the answer: `argmax`, the most probable one, or `mbr`, the minimum
+    # Bayes risk: the one with the highest F1 on average over all of them, by their probabilities
+    decoding: Annotated[str, OneOf("argmax", "mbr")] = "argmax"
+
+
 def score_names(config: Config) -> list[str]:
     """List the scores of a run, without their intervals."""
     profiles = [language_profile(get_language(config.data.language))]
     no_answer = len(config.data.label_order) > 1
     return list(item_scores(["a"], [["a"]], profiles, no_answer=no_answer))
+
+
+def headline_names(names: Iterable[str]) -> list[str]:
+    """See `Task.headline_names`: F1 before exact match, each language's own scores last."""
+    chosen = [name for name in names if name in _HEADLINE or _is_of_language(name)]
+    return sorted(chosen, key=lambda name: (_is_of_language(name), not name.endswith("f1")))
+
+
+_HEADLINE = ("f1", "exact_match", "no_answer_accuracy")
+
+
+def _is_of_language(name: str) -> bool:
+    """Tell `he_f1` and `he_exact_match` from `answerable_f1`."""
+    prefix, _, rest = name.partition("_")
+    return rest in ("f1", "exact_match") and prefix != "answerable"
 
 
 def problems(config: Config) -> Iterator[str]:
@@ -82,11 +110,12 @@ TASK = Task(
     forms=("question",),
     formats=FORMATS,
     head="span",
+    options=QaConfig,
     has_classes=False,
     rules=Rules(
         long_forms=("question",),
         classifiers=("span", "biaffine"),
-        ignores=(*FOR_CLASSES, "task.bertscore.model"),
+        ignores=FOR_CLASSES,
         problems=problems,
         data_problems=data_problems,
     ),
@@ -95,6 +124,8 @@ TASK = Task(
     feature_options=lambda config, training: training,
     model=model,
     score_names=score_names,
+    headline_names=headline_names,
+    averaged_keys=("max_answer_tokens", "n_best"),
     scores=text_scores,
     from_texts=from_texts,
     about=About(

@@ -18,6 +18,7 @@ from heron.data.features import UNLABELLED
 from heron.metrics.torch_metrics import SpanScores
 from heron.models.heads import windows_of_rows
 from heron.tasks.base import Output, TaskModule, in_file_order
+from heron.tasks.qa import QaConfig
 from heron.tasks.qa.features import Answers
 from heron.tasks.qa.head import (
     NEVER,
@@ -59,6 +60,11 @@ class ExtractionModule(TaskModule):
         """See `TaskModule.metric`."""
         return SpanScores(self.config.data.language, self.predicts_none)
 
+    @property
+    def task(self) -> QaConfig:
+        """The task's part of the configuration."""
+        return QaConfig.of(self.config)
+
     def logits(self, batch: Batch) -> SpanLogits:
         """Encode and score every window."""
         return self.head(self.encoder(batch), batch)
@@ -77,7 +83,7 @@ class ExtractionModule(TaskModule):
             with torch.no_grad():
                 observed_R3 = self._observed(logits, log_p_B, batch)[:rows]
         if not self.training and rows:
-            task = self.config.task
+            task = self.task
             candidates = best_spans(logits, task.max_answer_tokens, task.n_best)
             finite_B = candidates.total_B.isfinite() & candidates.none_B.isfinite()
             finite_R = torch.ones_like(batch.rows_R, dtype=torch.bool)
@@ -108,7 +114,7 @@ class ExtractionModule(TaskModule):
         else:  # a softmax over all pairs of a start and an end, and "not here"
             first, last = Answers.of(batch.host).spans_BK2[:, : first_BK.shape[1]].unbind(dim=2)
             longest = int((last - first).max()) + 1
-            flat_BX = logits.band_BLW(max(longest, self.config.task.max_answer_tokens)).flatten(1)
+            flat_BX = logits.band_BLW(max(longest, self.task.max_answer_tokens)).flatten(1)
             all_BX = torch.cat([logits.none_B[:, None], flat_BX], dim=1)
             each_BK = torch.stack([logits.span_B(each_B2) for each_B2 in spans_BK2.unbind(1)], 1)
             gold_BK = torch.where(first_BK == 0, logits.none_B[:, None], each_BK)
@@ -125,7 +131,7 @@ class ExtractionModule(TaskModule):
         """Compute `SpanOutput.observed_R3`."""
         answers_B2 = Answers.of(batch).first_B2
         first_B, last_B = answers_B2.unbind(dim=1)
-        band_BLW = logits.band_BLW(self.config.task.max_answer_tokens)
+        band_BLW = logits.band_BLW(self.task.max_answer_tokens)
         here_B, width_B = first_B > 0, last_B - first_B
         can_be_given_B = here_B & (width_B < band_BLW.shape[2])
         gold_B = logits.span_B(answers_B2).masked_fill(~here_B, -torch.inf)
@@ -173,7 +179,7 @@ class ExtractionModule(TaskModule):
         self.log_validation_loss(output)
         found = answers_of(
             *(output, data.features[VALIDATION], self.questions, self.predicts_none),
-            *(data.config, self.config.task.decoding),
+            *(data.config, self.task.decoding),
         )
         found = [
             each
@@ -189,7 +195,7 @@ class ExtractionModule(TaskModule):
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> SpanPredictions:
         """See `TaskModule.collect`."""
         threshold = float(self.head.threshold) if self.predicts_none else None
-        return collect_spans(outputs, data, split, threshold, self.config.task.decoding)
+        return collect_spans(outputs, data, split, threshold, self.task.decoding)
 
     def tune(self, predictions: Any) -> SpanPredictions:
         """Tune the threshold of "no answer" on validation; see `TaskModule.tune`."""

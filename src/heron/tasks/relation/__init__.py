@@ -20,11 +20,13 @@ Limitations section, which calls such rows true positives.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from heron.config.constraints import OneOf
 from heron.data import Rules
 from heron.data.markers import event_markers
 from heron.metrics.classification import (
@@ -36,15 +38,25 @@ from heron.metrics.classification import (
     plain_scores,
     weighted_f1,
 )
-from heron.tasks.config import Config
+from heron.tasks.config import Config, TaskConfig
 from heron.tasks.task import (
     CLASS_FORMATS,
     FOR_TEXTS,
     About,
     ClassScores,
     ClassTask,
+    among,
     class_data_problems,
 )
+
+
+@dataclass
+class RelationConfig(TaskConfig):
+    """How relations are scored."""
+
+    # rule of `relaxed_macro_f1` for gold VAGUE: `recode` counts it as right, `drop` leaves it out.
+    # Every rule also has scores under its own name, such as `relaxed_matres_micro_f1`.
+    relaxed: Annotated[str, OneOf("recode", "drop")] = "recode"
 
 
 def written_markers(config: Config) -> tuple[str, ...]:
@@ -70,6 +82,11 @@ def features(*given: Any) -> Any:
 
 
 VAGUE = "VAGUE"
+
+
+def score_options(config: Config) -> dict[str, str]:
+    """See `TaskRules.score_options`."""
+    return {"relaxed": RelationConfig.of(config).relaxed}
 
 
 def relation_headline(classes: Sequence[str], relaxed: str) -> Headline:
@@ -103,12 +120,14 @@ def _scores(matrix: Counts, vague: int, relaxed: str) -> dict[str, Fractions]:
     }
 
 
+HEADLINE = ("macro_f1", "weighted_f1", "relaxed_macro_f1", "relaxed_weighted_f1", "accuracy")
 RELATIONS = ("BEFORE", "AFTER", "EQUAL", VAGUE)
 
 TASK = ClassTask(
     forms=("marked", "window"),
     formats=CLASS_FORMATS,
     head="ess",
+    options=RelationConfig,
     rules=Rules(
         ignores=(*FOR_TEXTS, "data.normalize_case", "data.phrases"),
         problems=relation_problems,
@@ -118,6 +137,8 @@ TASK = ClassTask(
     feature_options=lambda config, training: written_markers(config),
     added_tokens=written_markers,
     headline=relation_headline,
+    score_options=score_options,
+    headline_names=partial(among, HEADLINE),
     scores=partial(ClassScores, usual_labels=RELATIONS),
     about=About(
         hub_name="text-classification",

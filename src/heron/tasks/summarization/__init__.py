@@ -1,17 +1,18 @@
 """Abstractive summarization: a few sentences that say what an article says."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from heron.base.registry import Registry
 from heron.data import Rules
 from heron.data.config import DataConfig, second_text_problems
 from heron.data.rows import Format
-from heron.metrics.names import rouge_names
+from heron.metrics.names import rouge_names, with_copied
 from heron.tasks.config import Config
+from heron.tasks.summarization.config import SummarizationConfig
 from heron.tasks.summarization.reader import ARTICLE_TABLE, SUMMARY
 from heron.tasks.summarization.scores import text_scores
-from heron.tasks.task import FOR_CLASSES, About, Task
+from heron.tasks.task import FOR_CLASSES, About, Task, among
 
 FORMATS: Registry[Format] = Registry("data format")
 FORMATS.register("article_table", ARTICLE_TABLE)
@@ -25,7 +26,19 @@ def feature_options(config: Config, training: bool) -> Any:
     from heron.tasks.summarization.features import SummaryOptions  # start-up time
 
     starts = config.head.classifier != "warm_start"
-    return SummaryOptions(config.task.max_target_tokens, starts)
+    return SummaryOptions(SummarizationConfig.of(config).max_target_tokens, starts)
+
+
+def headline_names(names: Iterable[str]) -> list[str]:
+    """See `Task.headline_names`; each ROUGE is followed by that of extractive baselines."""
+    chosen = among(("rouge1", "rouge2", "rougeL", "bertscore_f1"), names)
+    return with_copied(chosen, names)
+
+
+def sources(config: Config) -> dict[str, str | None]:
+    """See `Task.sources`: BERTScore's encoder and its baseline."""
+    bertscore = SummarizationConfig.of(config).bertscore
+    return {"bertscore": bertscore.model, "bertscore.baseline": bertscore.baseline}
 
 
 def problems(config: Config) -> Iterator[str]:
@@ -101,6 +114,7 @@ TASK = Task(
     forms=("article",),
     formats=FORMATS,
     head="warm_start",
+    options=SummarizationConfig,
     has_classes=False,
     rules=Rules(
         classifiers=("seq2seq", "warm_start"),
@@ -112,6 +126,8 @@ TASK = Task(
     feature_options=feature_options,
     model=model,
     score_names=lambda config: rouge_names(),
+    headline_names=headline_names,
+    sources=sources,
     scores=text_scores,
     from_texts=from_texts,
     about=About(

@@ -27,6 +27,7 @@ from heron.data.config import VALIDATION
 from heron.data.datamodule import DataModule
 from heron.metrics.torch_metrics import RougeScores
 from heron.tasks.base import Output, TaskModule, in_file_order, require_finite
+from heron.tasks.summarization.config import SummarizationConfig
 from heron.tasks.summarization.features import TARGET
 from heron.tasks.summarization.predictions import (
     SummaryPredictions,
@@ -153,12 +154,17 @@ class SummarizationModule(TaskModule):
             return self.step(batch)
         return self.write(batch)
 
+    @property
+    def task(self) -> SummarizationConfig:
+        """The task's part of the configuration."""
+        return SummarizationConfig.of(self.config)
+
     def write(self, batch: Batch) -> Written:
         """Summarize a batch; a placeholder batch has no rows."""
         if batch.is_stand_in or not len(batch):
             nothing_RM = torch.zeros(0, 0, dtype=torch.int64)
             return Written(batch.rows_R[:0].cpu(), nothing_RM, torch.zeros(0, dtype=torch.bool))
-        written_RM, finite_R = self.encoder.write(batch, self.config.task.generation)
+        written_RM, finite_R = self.encoder.write(batch, self.task.generation)
         return Written(batch.rows_R.cpu(), written_RM.cpu(), finite_R.cpu())
 
     def on_validation_epoch_start(self) -> None:
@@ -166,7 +172,7 @@ class SummarizationModule(TaskModule):
         data = self.data()
         examples, order_R = in_file_order(data, VALIDATION)
         guids = data.features[VALIDATION].guids
-        self.chosen_N = torch.from_numpy(choose_rows(guids, self.config.task.validation_samples))
+        self.chosen_N = torch.from_numpy(choose_rows(guids, self.task.validation_samples))
         given = {row: as_given(e) for row, e in zip(order_R.tolist(), examples, strict=True)}
         # Article and reference of each chosen row that has one, in the order of the file.
         self.references = {
@@ -202,7 +208,7 @@ class SummarizationModule(TaskModule):
             weights.update(name.encode())
             weights.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
         config = data.config
-        generation, precision = asdict(config.task.generation), config.trainer.precision
+        generation, precision = asdict(self.task.generation), config.trainer.precision
         key = fingerprint(weights.hexdigest(), data.keys[split], split, generation, precision)
         return SummaryCache(place / key[:32])
 

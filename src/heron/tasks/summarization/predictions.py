@@ -28,6 +28,7 @@ from heron.metrics.summary import (
 )
 from heron.tasks.config import Config
 from heron.tasks.predictions import LITTLE, Predictions
+from heron.tasks.summarization.config import SummarizationConfig
 from heron.tasks.summarization.reader import as_given
 
 _NEARER = 0.01  # of ROUGE-1: what summaries must gain by their own article
@@ -76,13 +77,14 @@ class SummaryPredictions(Predictions):
         values = item_rouge(texts, golds, language)
         articles = [as_given(example)[0] for example in examples]
         scores = mean_scores(values)
-        if config.task.bertscore.model:
+        task = SummarizationConfig.of(config)
+        if task.bertscore.model:
             from heron.metrics.bertscore import bertscore
 
             found = bertscore(
                 texts,
                 golds,
-                config.task.bertscore,
+                task.bertscore,
                 Path(config.paths.cache),
                 device=torch.device("cpu") if config.trainer.accelerator == "cpu" else None,
                 progress=config.trainer.enable_progress_bar,
@@ -94,7 +96,7 @@ class SummaryPredictions(Predictions):
         scores |= describe_summaries(*spelt)
         scores |= exchanged_scores(texts, golds, language)
         scores |= stored_extractive(articles, golds, config)
-        scores |= intervals_of_means(values, groups, config.task)
+        scores |= intervals_of_means(values, groups, task)
         return scores
 
     def doubts(self, scores: Mapping[str, float]) -> list[str]:

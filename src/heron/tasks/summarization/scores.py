@@ -28,6 +28,7 @@ from heron.languages.unicode import speller
 from heron.metrics.config import BertScoreConfig
 from heron.metrics.paired import Floats
 from heron.tasks.config import Config
+from heron.tasks.summarization.config import SummarizationConfig
 from heron.tasks.summarization.reader import as_given, open_articles
 from heron.tasks.task import TextScores
 
@@ -58,15 +59,18 @@ def sign_asked(config: BertScoreConfig | None, references: Sequence[str]) -> str
 
 def sign_metrics(config: Config, folder: RunFolder, scores: Scores) -> None:
     """See `TextScores.sign`."""
-    if not config.task.bertscore.model or not ranks.is_first():
+    bertscore = SummarizationConfig.of(config).bertscore
+    if not bertscore.model or not ranks.is_first():
         return
-    found: dict[str, dict[str, str]] = {}
-    for split in (each for each in scores if folder.predictions(each).is_file()):
+    signatures: dict[str, dict[str, str]] = {}
+    for split in scores:
+        if not folder.predictions(split).is_file():
+            continue
         golds = read_table(folder.predictions(split)).values("gold")
         known = [gold for gold in golds if gold is not None]
-        if signature := sign_asked(config.task.bertscore, known):
-            found[split] = {"bertscore": signature}
-    folder.update_status(signatures=found)
+        if signature := sign_asked(bertscore, known):
+            signatures[split] = {"bertscore": signature}
+    folder.update_status(signatures=signatures)
 
 
 def compute_asked(
@@ -179,6 +183,9 @@ def text_scores() -> TextScores:
         golds=lambda example: [str(as_given(example)[1])],
         rest=_rest,
         by_encoder=True,
-        require=lambda config: require_asked(config.task.bertscore),
+        require=lambda config: require_asked(SummarizationConfig.of(config).bertscore),
         sign=sign_metrics,
+        signature=lambda config, references: sign_asked(
+            SummarizationConfig.of(config).bertscore, references
+        ),
     )

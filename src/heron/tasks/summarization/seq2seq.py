@@ -41,7 +41,8 @@ from heron.models.encoder import (
 from heron.models.levels import check_encoder, count_positions, find_layers
 from heron.models.precision import precision
 from heron.tasks.config import Config
-from heron.tasks.config import GenerationConfig as Generation
+from heron.tasks.summarization.config import GenerationConfig as Generation
+from heron.tasks.summarization.config import SummarizationConfig
 from heron.tasks.summarization.features import TARGET
 
 _PAIR = "encoder-decoder"  # transformers' model type of two joined models
@@ -154,7 +155,7 @@ def build_seq2seq(config: Config, tokenizer: Any = None) -> Seq2Seq:
     The model's own generation settings, which are exported with it, become those of the run.
     """
     model: Any = load_seq2seq(config, tokenizer)
-    model.generation_config = generation_settings(model, config.task.generation)
+    model.generation_config = generation_settings(model, SummarizationConfig.of(config).generation)
     if tokenizer is None:
         return Seq2Seq(model, global_attention=config.encoder.global_attention)
     if "t5" in model.config.model_type and precision(config) == "16-mixed":
@@ -197,7 +198,8 @@ def warm_start(config: Config, tokenizer: Any) -> PreTrainedModel:
     """
     encoder = load_encoder(config.encoder, vocabulary_size(tokenizer), tokenizer.pad_token_id)
     decoder = _decoder(encoder, config)
-    longest = max(config.task.max_target_tokens, config.task.generation.max_new_tokens) + 1
+    task = SummarizationConfig.of(config)
+    longest = max(task.max_target_tokens, task.generation.max_new_tokens) + 1
     positions = count_positions(decoder)
     if positions and longest > positions:
         raise ConfigError(
