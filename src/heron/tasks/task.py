@@ -7,6 +7,7 @@ parts of its own task only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
@@ -48,7 +49,6 @@ FOR_CLASSES = (
     *("optim.suspects.dynamics", "data.columns.truth", "data.join", "data.label_field"),
     *("data.phrases", "data.normalize_case"),
 )
-_PLAIN = ("macro_f1", "weighted_f1", "accuracy")
 CLASSES = "classification"  # also scores rows of any other task with classes
 
 
@@ -110,12 +110,6 @@ class About:
     reading: Callable[[DataConfig], dict[str, str]] = lambda data: {}
 
 
-def among(wanted: Iterable[str], names: Iterable[str]) -> list[str]:
-    """List the wanted names that are among `names`."""
-    present = set(names)
-    return [name for name in wanted if name in present]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Task(TaskRules):
     """One task; `TaskRules` has the part that configurations need."""
@@ -124,9 +118,9 @@ class Task(TaskRules):
     model: Callable[[], ModelParts]  # imports what its model is built from
     about: About = About()
     score_names: Callable[[Config], list[str]]  # the scores of a run, without their intervals
-    # Chooses the scores that head reports from all of a run, in the order of their columns. Where
-    # there is none of them, all scores of whole splits do.
-    headline_names: Callable[[Iterable[str]], list[str]] = lambda names: among(_PLAIN, names)
+    # Regular expressions of the scores that head reports, in the order of their columns. Where a
+    # run has none of them, all scores of whole splits do.
+    headline_scores: tuple[str, ...] = ("macro_f1", "weighted_f1", "accuracy")
     # Of `options`, keys in which runs must agree for their outputs to be averaged.
     averaged_keys: tuple[str, ...] = ()
     # Files and folders besides data and encoder that a run's scores depend on, by name.
@@ -153,8 +147,12 @@ def new_head(config: Config, encoder: Encoder) -> nn.Module:
 
 
 def headline_names(task: str, names: Iterable[str]) -> list[str]:
-    """See `Task.headline_names`; empty for an unknown task."""
-    return cast(Task, TASKS[task]).headline_names(names) if task in TASKS else []
+    """List a task's headline scores among the names of scores; none of an unknown task."""
+    if task not in TASKS:
+        return []
+    present = list(names)
+    patterns = cast(Task, TASKS[task]).headline_scores
+    return [name for pattern in patterns for name in present if re.fullmatch(pattern, name)]
 
 
 def scores_of(task: str) -> ClassScores | TextScores:

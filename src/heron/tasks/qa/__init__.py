@@ -1,6 +1,6 @@
 """Extractive question answering: which span of the text answers the question?"""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -36,21 +36,6 @@ def score_names(config: Config) -> list[str]:
     profiles = [language_profile(get_language(config.data.language))]
     no_answer = len(config.data.label_order) > 1
     return list(item_scores(["a"], [["a"]], profiles, no_answer=no_answer))
-
-
-def headline_names(names: Iterable[str]) -> list[str]:
-    """See `Task.headline_names`: F1 before exact match, each language's own scores last."""
-    chosen = [name for name in names if name in _HEADLINE or _is_of_language(name)]
-    return sorted(chosen, key=lambda name: (_is_of_language(name), not name.endswith("f1")))
-
-
-_HEADLINE = ("f1", "exact_match", "no_answer_accuracy")
-
-
-def _is_of_language(name: str) -> bool:
-    """Tell `he_f1` and `he_exact_match` from `answerable_f1`."""
-    prefix, _, rest = name.partition("_")
-    return rest in ("f1", "exact_match") and prefix != "answerable"
 
 
 def problems(config: Config) -> Iterator[str]:
@@ -124,7 +109,11 @@ TASK = Task(
     feature_options=lambda config, training: training,
     model=model,
     score_names=score_names,
-    headline_names=headline_names,
+    # Each language's own scores (`he_f1`) come last; `answerable_f1` is none of them.
+    headline_scores=(
+        *("f1", "exact_match", "no_answer_accuracy"),
+        *("(?!answerable)[a-z]+_f1", "(?!answerable)[a-z]+_exact_match"),
+    ),
     averaged_keys=("max_answer_tokens", "n_best"),
     scores=text_scores,
     from_texts=from_texts,

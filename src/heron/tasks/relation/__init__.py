@@ -45,7 +45,6 @@ from heron.tasks.task import (
     About,
     ClassScores,
     ClassTask,
-    among,
     class_data_problems,
 )
 
@@ -97,14 +96,21 @@ def relation_headline(classes: Sequence[str], relaxed: str) -> Headline:
 
 
 def _scores(matrix: Counts, vague: int, relaxed: str) -> dict[str, Fractions]:
-    """Score matrices int64 `[..., C, C]`; `relaxed_<average>_f1` are those of mode `relaxed`."""
+    """Score confusion matrices by the rules for gold VAGUE.
+
+    Args:
+        matrix: int64 `[..., C, C + 1]`; the last column has rows without a prediction.
+        vague: the class id of VAGUE.
+        relaxed: the rule that `relaxed_<average>_f1` follow.
+    """
     classes = np.arange(matrix.shape[-2])
     others = np.delete(classes, vague)
-    dropped, recoded = matrix.copy(), matrix.copy()
+    dropped = matrix.copy()
     dropped[..., vague, :] = 0
-    recoded[..., vague, classes] = 0  # the last column, rows without a prediction, stays
+    recoded = matrix.copy()
+    recoded[..., vague, classes] = 0  # rows without a prediction stay
     recoded[..., classes, classes] += matrix[..., vague, classes]
-    scores = {
+    by_rule = {
         "recode_macro": macro_f1(recoded),
         "recode_weighted": weighted_f1(recoded),
         # No row of VAGUE is left, so its weight is 0: only the plain mean has to leave it out.
@@ -112,15 +118,17 @@ def _scores(matrix: Counts, vague: int, relaxed: str) -> dict[str, Fractions]:
         "drop_weighted": weighted_f1(dropped),
         "matres_micro": micro_f1(matrix, others),
     }
-    chosen = {name.split("_")[1]: name for name in scores if name.startswith(relaxed)}
-    return {
-        **plain_scores(matrix),
-        **{f"relaxed_{average}_f1": scores[name] for average, name in chosen.items()},
-        **{f"relaxed_{name}_f1": score for name, score in scores.items()},
-    }
+
+    scores = plain_scores(matrix)
+    for name, score in by_rule.items():
+        if name.startswith(relaxed):
+            average = name.split("_")[1]
+            scores[f"relaxed_{average}_f1"] = score
+    for name, score in by_rule.items():
+        scores[f"relaxed_{name}_f1"] = score
+    return scores
 
 
-HEADLINE = ("macro_f1", "weighted_f1", "relaxed_macro_f1", "relaxed_weighted_f1", "accuracy")
 RELATIONS = ("BEFORE", "AFTER", "EQUAL", VAGUE)
 
 TASK = ClassTask(
@@ -138,7 +146,9 @@ TASK = ClassTask(
     added_tokens=written_markers,
     headline=relation_headline,
     score_options=score_options,
-    headline_names=partial(among, HEADLINE),
+    headline_scores=(
+        *("macro_f1", "weighted_f1", "relaxed_macro_f1", "relaxed_weighted_f1", "accuracy"),
+    ),
     scores=partial(ClassScores, usual_labels=RELATIONS),
     about=About(
         hub_name="text-classification",

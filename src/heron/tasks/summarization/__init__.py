@@ -1,18 +1,18 @@
 """Abstractive summarization: a few sentences that say what an article says."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from heron.base.registry import Registry
 from heron.data import Rules
 from heron.data.config import DataConfig, second_text_problems
 from heron.data.rows import Format
-from heron.metrics.names import rouge_names, with_copied
+from heron.metrics.names import rouge_names
 from heron.tasks.config import Config
 from heron.tasks.summarization.config import SummarizationConfig
 from heron.tasks.summarization.reader import ARTICLE_TABLE, SUMMARY
 from heron.tasks.summarization.scores import text_scores
-from heron.tasks.task import FOR_CLASSES, About, Task, among
+from heron.tasks.task import FOR_CLASSES, About, Task
 
 FORMATS: Registry[Format] = Registry("data format")
 FORMATS.register("article_table", ARTICLE_TABLE)
@@ -27,12 +27,6 @@ def feature_options(config: Config, training: bool) -> Any:
 
     starts = config.head.classifier != "warm_start"
     return SummaryOptions(SummarizationConfig.of(config).max_target_tokens, starts)
-
-
-def headline_names(names: Iterable[str]) -> list[str]:
-    """See `Task.headline_names`; each ROUGE is followed by that of extractive baselines."""
-    chosen = among(("rouge1", "rouge2", "rougeL", "bertscore_f1"), names)
-    return with_copied(chosen, names)
 
 
 def sources(config: Config) -> dict[str, str | None]:
@@ -126,7 +120,11 @@ TASK = Task(
     feature_options=feature_options,
     model=model,
     score_names=lambda config: rouge_names(),
-    headline_names=headline_names,
+    # Each ROUGE is followed by those of extractive baselines.
+    headline_scores=(
+        *("rouge1", "lead3_rouge1", "oracle_rouge1", "rouge2", "lead3_rouge2", "oracle_rouge2"),
+        *("rougeL", "lead3_rougeL", "oracle_rougeL", "bertscore_f1"),
+    ),
     sources=sources,
     scores=text_scores,
     from_texts=from_texts,

@@ -6,6 +6,7 @@ Shape suffixes: R rows of a batch, M tokens of the longest summary, N rows of th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -68,31 +69,38 @@ class SummaryPredictions(Predictions):
         intervals are on texts without normalisation; statistics of the summaries are on texts
         normalised by `data.unicode`.
         """
-        known = zip(self.examples, self.texts, self.golds, self.groups, strict=True)
-        rows = [row for row in known if row[2] is not None]
-        if not rows:
+        articles, texts, golds, groups = [], [], [], []
+        for example, text, group in zip(self.examples, self.texts, self.groups, strict=True):
+            article, gold = as_given(example)
+            if gold is not None:
+                articles.append(article)
+                texts.append(text)
+                golds.append(gold)
+                groups.append(group)
+        if not texts:
             return {}
-        examples, texts, golds, groups = (list(column) for column in zip(*rows, strict=True))
+
+        task = SummarizationConfig.of(config)
         language = get_language(config.data.language)
         values = item_rouge(texts, golds, language)
-        articles = [as_given(example)[0] for example in examples]
         scores = mean_scores(values)
-        task = SummarizationConfig.of(config)
         if task.bertscore.model:
             from heron.metrics.bertscore import bertscore
 
-            found = bertscore(
+            device = torch.device("cpu") if config.trainer.accelerator == "cpu" else None
+            by_encoder = bertscore(
                 texts,
                 golds,
                 task.bertscore,
                 Path(config.paths.cache),
-                device=torch.device("cpu") if config.trainer.accelerator == "cpu" else None,
+                device=device,
                 progress=config.trainer.enable_progress_bar,
             )
-            values |= found.known()
-            scores |= found.means()
+            values |= by_encoder.known()
+            scores |= by_encoder.means()
+
         spell = speller(config.data.language, config.data.unicode)
-        spelt = (list(map(spell, each)) for each in (articles, texts, golds))
+        spelt = ([spell(text) for text in column] for column in (articles, texts, golds))
         scores |= describe_summaries(*spelt)
         scores |= exchanged_scores(texts, golds, language)
         scores |= stored_extractive(articles, golds, config)
@@ -109,7 +117,12 @@ class SummaryPredictions(Predictions):
 
 
 def choose_rows(guids: Sequence[str], most: int | None) -> np.ndarray:
-    """Choose at most `most` rows to summarize after each epoch, the same in every run; bool [N]."""
+    """Choose at most `most` rows to summarize after each epoch, the same in every run; bool [N].
+
+    Args:
+        guids: of all rows of the split.
+        most: how many to choose; None: all.
+    """
     chosen_N = np.ones(len(guids), dtype=bool)
     if most is not None and most < len(guids):
         order = sorted(range(len(guids)), key=lambda row: fingerprint(guids[row]))
@@ -120,17 +133,21 @@ def choose_rows(guids: Sequence[str], most: int | None) -> np.ndarray:
 def stored_extractive(
     articles: Sequence[str], golds: Sequence[str], config: Config
 ) -> dict[str, float]:
-    """Compute `extractive_scores` once for all runs on the same texts."""
+    """Compute `extractive_scores` once for all runs on the same texts.
+
+    Args:
+        articles: of all rows.
+        golds: the reference of each.
+        config: of the run; names the language and the cache.
+    """
     language = config.data.language
     key = fingerprint(EXTRACTIVE_VERSION, language, list(articles), list(golds))
-    path = Path(config.paths.cache) / "extractive" / f"{key[:32]}.json"
-    try:
+    path = Path(config.paths.cache, "extractive", f"{key[:32]}.json")
+    with suppress(OSError, ValueError, KeyError, TypeError):  # absent or damaged: computed again
         stored = read_json(path)
         scores: dict[str, float] = stored["scores"]
         if stored["fingerprint"] == fingerprint(scores):
             return scores
-    except (OSError, ValueError, KeyError, TypeError):
-        pass  # absent or damaged: computed again
     scores = extractive_scores(articles, golds, get_language(language))
     write_json(path, {"fingerprint": fingerprint(scores), "scores": scores})
     return scores
