@@ -71,8 +71,8 @@ def check_devices(config: Config) -> None:
     on_gpu = uses_gpu(config.trainer.accelerator)
     present = torch.cuda.device_count() if on_gpu else max(count_cores(), 2)
     if wanted > present:
-        what = "GPUs" if on_gpu else "cores"
-        raise ConfigError(f"trainer.devices={wanted}: this machine has {present} {what}")
+        unit = "GPUs" if on_gpu else "cores"
+        raise ConfigError(f"trainer.devices={wanted}: this machine has {present} {unit}")
 
 
 class RanksProcess(JobProcess):

@@ -126,12 +126,12 @@ class JobProcess:
         if self._replies.closed or not self._replies.poll():
             return
         try:
-            hashes, said, self.failure = self._replies.recv()
+            hashes, warnings, self.failure = self._replies.recv()
         except (EOFError, OSError):  # the job was killed
             self._replies.close()
             return
         remember_hashes(hashes)
-        terminal.said(said)
+        terminal.said(warnings)
 
     def close(self) -> None:
         """Release what an ended job has held open."""

@@ -142,12 +142,12 @@ class Launch:
 
         ended = []
         for words, job_or_error in zip(job_overrides, planned, strict=True):
-            how: Outcome | HeronError | None
+            ending: Outcome | HeronError | None
             if isinstance(job_or_error, Run):
-                how = outcomes.get(job_or_error.folder.path)
+                ending = outcomes.get(job_or_error.folder.path)
             else:
-                how = job_or_error
-            ended.append(returned(words, how))
+                ending = job_or_error
+            ended.append(returned(words, ending))
         return ended
 
 
@@ -326,7 +326,7 @@ def conclude(ended: Sequence[JobReturn], refused: Sequence[tuple[str, str]] = ()
         print(redact("\n".join(lines)), file=sys.stderr)
         return 2
     if interrupted:
-        what = f"{interrupted} of {jobs} jobs interrupted; the same command resumes them"
-        print(redact(f"heron train: {what}"), file=sys.stderr)
+        message = f"{interrupted} of {jobs} jobs interrupted; the same command resumes them"
+        print(redact(f"heron train: {message}"), file=sys.stderr)
         return TERMINATED
     return 0

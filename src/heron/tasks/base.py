@@ -259,7 +259,7 @@ class TaskModule(pl.LightningModule):
         """Join the outputs of all batches of a split, rows in the order of the file."""
         raise NotImplementedError
 
-    def kept_parts(self, place: Path, data: DataModule, split: str) -> Any:
+    def kept_parts(self, folder: Path, data: DataModule, split: str) -> Any:
         """Make a store of outputs while a split is predicted; None for fast tasks.
 
         The store has `predict(trainer, module, data, split)`, which returns stored and new outputs,
@@ -432,8 +432,8 @@ class TaskModule(pl.LightningModule):
         self._keep(self.predict_step(batch, batch_idx), dataloader_idx)
 
     def _keep(self, output: Any, loader: int) -> None:
-        kept = move_data_to_device(output, torch.device("cpu"))
-        self._kept.setdefault(loader, []).append(kept)
+        on_cpu = move_data_to_device(output, torch.device("cpu"))
+        self._kept.setdefault(loader, []).append(on_cpu)
 
     def on_test_epoch_end(self) -> None:
         """Log every score of each of `DataModule.tests` under its name, as in `scores.json`."""

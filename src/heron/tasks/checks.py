@@ -10,7 +10,14 @@ from heron.tasks import BASELINES
 
 
 def run_problems(config: Any) -> Iterator[str]:
-    """List them."""
+    """List the settings that cannot work together.
+
+    Args:
+        config: of a run, each part of which is checked.
+
+    Yields:
+        A sentence for each problem, with its keys.
+    """
     task, data = config.task, config.data
     if data.task != task.name:
         task_option = f"{{override /task@_global_.task: {data.task}}}"
@@ -60,7 +67,11 @@ def tasks_of_baseline(name: str) -> list[str]:
 
 
 def curriculum_problems(config: Any) -> Iterator[str]:
-    """Check that task and dynamics offer the difficulty that a curriculum orders by."""
+    """Check that task and dynamics offer the difficulty that a curriculum orders by.
+
+    Args:
+        config: of a run with a curriculum.
+    """
     curriculum, dynamics = config.curriculum, config.dynamics
     task = config.task.name
     if curriculum.difficulty == "sts" and "pair" not in TASKS[task].forms:
@@ -84,7 +95,11 @@ def curriculum_problems(config: Any) -> Iterator[str]:
 
 
 def _form_problem(config: Any) -> str:
-    """Check that the task reads the input form, and that the pooling does; empty if both do."""
+    """Check that the task reads the input form, and that the pooling does; empty if both do.
+
+    Args:
+        config: of a run without a baseline.
+    """
     head, task = config.head, config.task.name
     forms = TASKS[task].forms
     if head.input not in forms:
@@ -112,7 +127,14 @@ def _form_problem(config: Any) -> str:
 
 
 def _head_problems(config: Any) -> Iterator[str]:
-    """Check that the head's classifier and input go with the task, the encoder and the batches."""
+    """Check that the head's classifier and input go with the task, the encoder and the batches.
+
+    Args:
+        config: of a run without a baseline.
+
+    Yields:
+        A sentence for each problem, with its keys.
+    """
     head, encoder, task = config.head, config.encoder, config.task.name
     own = TASKS[task].rules.classifiers
     if own and (head.pooling != "tokens" or head.classifier not in own):

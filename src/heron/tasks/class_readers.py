@@ -73,8 +73,8 @@ def pair_texts(
     if text_pair and remove:
         text_pair = remove(text_pair)
         if not text_pair:
-            what = f"'{second_column}' consists of linking phrases only"
-            reader.problem(line, what, ("remove the row", "data.phrases=none"))
+            message = f"'{second_column}' consists of linking phrases only"
+            reader.problem(line, message, ("remove the row", "data.phrases=none"))
 
     case = reader.config.normalize_case
     if case == "lower":

@@ -214,12 +214,12 @@ def _suspicion(
     fix = "give both the same data.* and encoder.max_length, or train it again"
     differing = golds.items() - recorded_golds.items()
     if differing:
-        what = f"{len(differing)} train rows, or their labels, differ: {min(differing)}"
-        raise DataError(str(folder), what, fix)
+        message = f"{len(differing)} train rows, or their labels, differ: {min(differing)}"
+        raise DataError(str(folder), message, fix)
     leaked = held_out & indices.keys()
     if leaked:
-        what = f"it has trained on {len(leaked)} validation rows of this run: {min(leaked)}"
-        raise DataError(str(folder), what, fix)
+        message = f"it has trained on {len(leaked)} validation rows of this run: {min(leaked)}"
+        raise DataError(str(folder), message, fix)
 
     score_N = difficulty(score, recorded)
     return score_N[[indices[guid] for guid in golds]]
@@ -254,8 +254,8 @@ def files(word: str) -> list[Path]:
     pattern = f"predictions/{VALIDATION}.parquet"
     paths = sorted([*path.glob(pattern), *path.glob(f"*/{pattern}")])
     if not paths:
-        what = "no file, run or sweep with predictions on validation"
-        raise DataError(word, what, "correct optim.soft.predictions")
+        message = "no file, run or sweep with predictions on validation"
+        raise DataError(word, message, "correct optim.soft.predictions")
     return paths
 
 
@@ -279,6 +279,6 @@ def runs(word: str, config: Config) -> list[Path]:
             fitting.append(folder)
     if not fitting:
         count = len(finished)
-        what = f"none of the {count} finished runs there has the data and the fold of this run"
-        raise DataError(word, what, "give both the same data.*, or name one run")
+        message = f"none of the {count} finished runs there has the data and the fold of this run"
+        raise DataError(word, message, "give both the same data.*, or name one run")
     return fitting

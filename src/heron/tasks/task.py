@@ -185,20 +185,20 @@ def class_model() -> ModelParts:
     from heron.tasks.base import ModelParts
     from heron.tasks.class_module import ClassificationModule
 
-    def in_transformers(*given: Any) -> Any:
-        if given[3].head.pooling != "cls":  # transformers' classes read the first token
+    def in_transformers(*arguments: Any) -> Any:
+        if arguments[3].head.pooling != "cls":  # transformers' classes read the first token
             return None
         from heron.tasks.exported_heads import class_head_in_transformers
 
-        return class_head_in_transformers(*given)
+        return class_head_in_transformers(*arguments)
 
     return ModelParts(ClassificationModule, in_transformers=in_transformers)
 
 
-def _text_features(*given: Any) -> Any:
+def _text_features(*arguments: Any) -> Any:
     from heron.tasks.text_features import text_features
 
-    return text_features(*given)
+    return text_features(*arguments)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -167,13 +167,16 @@ def _encode(
         return rows
 
     in_windows = options.overflow == "windows"
+    long_texts = [texts[number] for number in too_long]
+    columns = [list(column) for column in zip(*long_texts, strict=True)]
     encoded = tokenizer(
-        *([texts[number][part] for number in too_long] for part in range(len(texts[0]))),
+        *columns,
         truncation=truncation,
         max_length=options.max_length,
         return_overflowing_tokens=in_windows,
         stride=options.stride if in_windows else 0,
     )
+
     sources = encoded["overflow_to_sample_mapping"] if in_windows else range(len(too_long))
     sequences: list[list[tuple[np.ndarray, int]]] = [[] for _ in too_long]
     for encoding, source in zip(encoded.encodings, sources, strict=True):
@@ -224,5 +227,5 @@ def no_room(
         fix.insert(0, "encoder.truncation=longest_first cuts both")
     if length <= room:
         return None
-    what = f"its {whole} has {length} tokens and leaves none of {options.max_length}{also}"
-    return Problem(example.guid, f"{what} for the other text", tuple(fix))
+    message = f"its {whole} has {length} tokens and leaves none of {options.max_length}{also}"
+    return Problem(example.guid, f"{message} for the other text", tuple(fix))

@@ -62,6 +62,7 @@ class _TokenLoss(torch.autograd.Function):
             loss_K = total_K - (1 - smoothing) * gold_K
             if smoothing:
                 loss_K -= smoothing * scores_KV.mean(dim=1)
+
             losses.append(loss_K)
             totals.append(total_K)
 

@@ -68,11 +68,11 @@ def reading(config: DataConfig) -> dict[str, str]:
     return {"answers": f"{config.qa.misaligned} misaligned, {blanks} blanks"}
 
 
-def features(*given: Any) -> Any:
+def features(*arguments: Any) -> Any:
     """Tokenize a split."""
     from heron.tasks.qa.features import qa_features
 
-    return qa_features(*given)
+    return qa_features(*arguments)
 
 
 def model() -> Any:
@@ -84,11 +84,11 @@ def model() -> Any:
     return ModelParts(ExtractionModule, head=SpanHead, in_transformers=span_head_in_transformers)
 
 
-def from_texts(*given: Any) -> Any:
+def from_texts(*arguments: Any) -> Any:
     """Read the answers that a language model wrote."""
     from heron.tasks.qa.predictions import from_texts as read
 
-    return read(*given)
+    return read(*arguments)
 
 
 TASK = Task(

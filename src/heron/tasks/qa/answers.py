@@ -86,7 +86,7 @@ def read_answers(value: Any) -> Answers | None:
     try:
         answers = _parse(value) if isinstance(value, str) else value
         if not isinstance(answers, Mapping):
-            return [_answer(each.get("text"), each.get("answer_start")) for each in answers]
+            return [_answer(answer.get("text"), answer.get("answer_start")) for answer in answers]
         texts, starts = answers["text"], answers.get("answer_start")
         if not isinstance(texts, list) or not isinstance(starts, list | None):
             raise TypeError("both must be lists")
@@ -94,8 +94,8 @@ def read_answers(value: Any) -> Answers | None:
             starts = [None] * len(texts)
         return [_answer(text, start) for text, start in zip(texts, starts, strict=True)]
     except (AttributeError, LookupError, SyntaxError, TypeError, ValueError) as error:
-        what = f"'answers' cannot be read: {value!r:.60}: each needs 'text' and 'answer_start'"
-        raise ValueError(f"{what} ({error})") from error
+        message = f"'answers' cannot be read: {value!r:.60}: each needs 'text' and 'answer_start'"
+        raise ValueError(f"{message} ({error})") from error
 
 
 def _parse(text: str) -> Any:
@@ -221,11 +221,11 @@ def _letters(text: str, normalise: Callable[[str], str]) -> Iterator[tuple[int, 
     last consonant of a Korean syllable.
     """
     start = 0
-    for place, character in enumerate(text):
+    for index, character in enumerate(text):
         joins = is_mark(character) or "\u1160" <= character <= "\u11ff"
-        if place > start and not joins and normalise(character):
-            yield start, place
-            start = place
+        if index > start and not joins and normalise(character):
+            yield start, index
+            start = index
     if start < len(text):
         yield start, len(text)
 

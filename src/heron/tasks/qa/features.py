@@ -215,7 +215,8 @@ def _windows(example: Example, encoding: Any, options: FeatureOptions) -> Row | 
 
     ids = encoding.ids
     second = second_start(encoding)
-    sequences, windows = [], []
+    sequences = []
+    windows = []
     for (start, end), inside in zip(parts, golds_inside, strict=True):
         window_ids = ids[begin + start : begin + end]
         sequence = ids[:begin] + window_ids + ids[begin + length :]
@@ -226,6 +227,7 @@ def _windows(example: Example, encoding: Any, options: FeatureOptions) -> Row | 
 
         moved = begin - start  # from tokens of the context to those of the sequence
         answers = [(first + moved, last + moved) for first, last in inside.values()]
+
         if example.label is None:
             answers = [_UNKNOWN]
         elif not answers:
@@ -276,12 +278,12 @@ def _fit(
 def _no_answer_left(example: Example, fit: int, options: FeatureOptions) -> Problem:
     fixes: tuple[str, ...] = ()
     if fit == TOKENLESS:
-        what = "its answer's characters map to no token of this tokenizer"
+        message = "its answer's characters map to no token of this tokenizer"
     elif options.overflow == "windows":
-        what = f"its answer is cut by every window of {options.max_length} tokens"
+        message = f"its answer is cut by every window of {options.max_length} tokens"
         fixes = ("raise encoder.max_length or encoder.stride",)
     else:
-        what = f"its answer lies after the first {options.max_length} tokens and is cut"
+        message = f"its answer lies after the first {options.max_length} tokens and is cut"
         fixes = ("encoder.overflow=windows reads on", "encoder.max_length allows more")
     drop = "data.on_cut=drop leaves such questions out of training"
-    return Problem(example.guid, what, (*fixes, drop) if fixes else drop)
+    return Problem(example.guid, message, (*fixes, drop) if fixes else drop)

@@ -259,13 +259,13 @@ def _as_given(example: Example, answers: list[Answer], config: RunSettings) -> l
     if context == example.text:
         return answers
     spans = [Span(answer.start, answer.end) for answer in answers]
-    given = []
+    given_answers = []
     for answer, span in zip(
         answers, spans_as_given(context, spans, normaliser(config.data)), strict=True
     ):
         text = context[span.start : span.end]
-        given.append(Answer(text, span.start, span.end, answer.probability))
-    return given
+        given_answers.append(Answer(text, span.start, span.end, answer.probability))
+    return given_answers
 
 
 def answers_of(

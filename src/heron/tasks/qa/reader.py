@@ -69,22 +69,24 @@ def open_questions(config: DataConfig, files: Mapping[str, Path], placed: bool =
         source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
     ) -> Rows:
         path = source.path if isinstance(source, Table) else source
-        needed = {column: SIDE for column, key in keys.items() if key == SIDE}
+        side = [column for column, key in keys.items() if key == SIDE]
         if is_squad(path):
             table = read_squad(path)
-            for name in needed:
+            for name in side:
                 if table.rows and name not in table.columns:
-                    what = f"no question has a '{name}'.{nearest(name, table.columns)}"
+                    message = f"no question has a '{name}'.{nearest(name, table.columns)}"
                     fix = f"{SIDE}=NAME names that column"
-                    table.problems.append(Problem(str(path), what, fix))
-        else:
-            table = own_table(source, config)
-            if placed:
-                needed[columns.text] = "data.columns.text"
-                needed[str(columns.text_pair)] = "data.columns.text_pair"
-            if labels == "required" and "answers" not in table.columns:
-                needed[columns.answer] = "data.columns.answer"
-            table.require(keys=needed)
+                    table.problems.append(Problem(str(path), message, fix))
+            return QuestionReader(table, config, labels, placed).read_all()
+
+        table = own_table(source, config)
+        needed = dict.fromkeys(side, SIDE)
+        if placed:
+            needed[columns.text] = "data.columns.text"
+            needed[str(columns.text_pair)] = "data.columns.text_pair"
+        if labels == "required" and "answers" not in table.columns:
+            needed[columns.answer] = "data.columns.answer"
+        table.require(keys=needed)
         return QuestionReader(table, config, labels, placed).read_all()
 
     return read
@@ -118,16 +120,16 @@ class QuestionReader(TableReader):
         """See `TableReader.read`."""
         row, line = self.table.rows[index], self.table.lines[index]
         own_id, group, *texts = (row.get(name) for name in self.names)
-        given, asked = (number_text(text) for text in texts)
+        raw_context, raw_question = (number_text(text) for text in texts)
         guid = self.guid(own_id, line)
 
         problems_before = len(self.problems)
         report = partial(self._report, line, guid)
         context, question = "", ""
-        if self.placed or given is not None:
-            context = self._text("context", given, report)
-        if self.placed or asked is not None:
-            question = self._text("question", asked, report)
+        if self.placed or raw_context is not None:
+            context = self._text("context", raw_context, report)
+        if self.placed or raw_question is not None:
+            question = self._text("question", raw_question, report)
         label, gold = self._label(row, report)
 
         if len(self.problems) > problems_before:
@@ -141,7 +143,7 @@ class QuestionReader(TableReader):
 
         answers = []
         for text, start in gold:
-            answer = self._place(given, context, text, start, report)
+            answer = self._place(raw_context, context, text, start, report)
             if answer is not None:
                 answers.append(answer)
         if len(self.problems) > problems_before:
@@ -151,8 +153,8 @@ class QuestionReader(TableReader):
             return None
 
         side: dict[str, Any] = {}
-        if context and context != given:
-            side[GIVEN] = (given,)
+        if context and context != raw_context:
+            side[GIVEN] = (raw_context,)
         if label is not None:
             side["answers"] = [text for text, _, _ in answers]
 
@@ -179,8 +181,8 @@ class QuestionReader(TableReader):
         if value is None:
             guid = f"{table_stem(self.table.path)}:{line}"
         if guid in self.lines and (self.in_json or "answers" in self.table.columns):
-            what = f"{self.table.path}: ids that repeat, such as {guid}, are numbered: {guid}#2"
-            say(what, f"{self.table.path}: repeated ids")
+            message = f"{self.table.path}: ids that repeat, such as {guid}, are numbered: {guid}#2"
+            say(message, f"{self.table.path}: repeated ids")
             numbered = (f"{guid}#{number}" for number in count(2))
             guid = next(name for name in numbered if name not in self.lines)
         return super().guid(guid, line)
@@ -190,8 +192,8 @@ class QuestionReader(TableReader):
         separator = " question " if self.in_json else ":"
         self.problems.append(Problem(f"{self.table.path}{separator}{line}", what, fix))
 
-    def _report(self, line: int, guid: str, what: str, fix: Fix) -> None:
-        self.problem(line, f"{guid}: {what}" if guid else what, fix)
+    def _report(self, line: int, guid: str, message: str, fix: Fix) -> None:
+        self.problem(line, f"{guid}: {message}" if guid else message, fix)
 
     def _text(self, name: str, value: Any, report: Report) -> str:
         """Normalise a text without stripping it, because answers are counted in it."""
@@ -239,8 +241,9 @@ class QuestionReader(TableReader):
 
         if impossible not in (None, not answers):
             count_of_answers = len(answers or ())
-            what = f"is_impossible is {impossible!r} and it has {count_of_answers} answers"
-            report(what, "a question has answers, or is impossible: true or false, without quotes")
+            message = f"is_impossible is {impossible!r} and it has {count_of_answers} answers"
+            rule = "a question has answers, or is impossible: true or false, without quotes"
+            report(message, rule)
         elif not answers and not can_lack:
             allow = "data.label_order=[answer,no_answer] allows it"
             fix = (allow, "data.qa.no_answer=drop drops it")
@@ -248,12 +251,12 @@ class QuestionReader(TableReader):
         return (ANSWER, answers) if answers else (NO_ANSWER, [])
 
     def _place(
-        self, given: Any, context: str, text: Any, start: Any, report: Report
+        self, raw_context: Any, context: str, text: Any, start: Any, report: Report
     ) -> tuple[str, Span, list[str]] | None:
         """Find one answer in the normalised context; None where it is wrong or left out.
 
         Args:
-            given: the context as the file has it.
+            raw_context: as the file has it.
             context: the normalised context.
             text: the answer as the file has it.
             start: its `answer_start`; None if there is none.
@@ -268,17 +271,18 @@ class QuestionReader(TableReader):
             return None
         if not self.placed:
             is_there = True
-            if isinstance(given, str):
-                is_there = text in given if start is None else stands_at(given, text, start)
+            if isinstance(raw_context, str):
+                has_text = text in raw_context
+                is_there = has_text if start is None else stands_at(raw_context, text, start)
             return text, Span(0, 0), [] if is_there else [REPAIRED]
-        span_given = self._find(given, text, start, report)
+        span_given = self._find(raw_context, text, start, report)
         if span_given is None:
             return None
 
         is_exact = start is None or span_given.start == start
-        is_same = given[span_given.start : span_given.end] == text
+        is_same = raw_context[span_given.start : span_given.end] == text
         changes = [] if is_exact and is_same else [REPAIRED]
-        span = map_span(given, span_given, self.normalise)
+        span = map_span(raw_context, span_given, self.normalise)
         trimmed = trim(context, span)
         if trimmed.start == trimmed.end:
             fix = ("an answer is a visible part of the context", "see data.unicode")
@@ -314,18 +318,18 @@ class QuestionReader(TableReader):
             return nearest_span
         if start is None:
             times = context.count(text)
-            what = f"its answer {_shorten(text)!r} stands {times} times in the context"
+            message = f"its answer {_shorten(text)!r} stands {times} times in the context"
             choose = "say which with answer_start", "data.qa.misaligned=repair takes the first"
-            report(what, drop if nearest_span is None else choose)
+            report(message, drop if nearest_span is None else choose)
             return None
 
         at_start = context[start : start + len(text)] if start >= 0 else ""
-        what = f"at {start} the context reads {_shorten(at_start)!r}, not {_shorten(text)!r}:"
+        message = f"at {start} the context reads {_shorten(at_start)!r}, not {_shorten(text)!r}:"
         if nearest_span is None:
-            report(f"{what} nowhere in it", ("", drop))
+            report(f"{message} nowhere in it", ("", drop))
         else:
             repair = "data.qa.misaligned=repair takes that place"
-            report(f"{what} it stands at {nearest_span.start}", (repair, drop))
+            report(f"{message} it stands at {nearest_span.start}", (repair, drop))
         return None
 
 
@@ -347,8 +351,8 @@ def _read(path: Path, config: DataConfig) -> Rows:
 
 def _notes(examples: Sequence[Example]) -> list[str]:
     away = count_repairs(examples).get(REPAIRED)
-    what = "questions have a gold answer that is not at its answer_start"
-    return [f"{away} {what}; answers are scored as texts"] if away else []
+    message = "questions have a gold answer that is not at its answer_start"
+    return [f"{away} {message}; answers are scored as texts"] if away else []
 
 
 def text_scores() -> TextScores:

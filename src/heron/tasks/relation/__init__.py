@@ -73,11 +73,11 @@ def relation_problems(config: Config) -> Iterator[str]:
         yield "data.format=pair_table marks no events; task=relation needs data.format=marked_table"
 
 
-def features(*given: Any) -> Any:
+def features(*arguments: Any) -> Any:
     """Tokenize a split."""
     from heron.tasks.relation.features import relation_features
 
-    return relation_features(*given)
+    return relation_features(*arguments)
 
 
 VAGUE = "VAGUE"

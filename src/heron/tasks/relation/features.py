@@ -152,7 +152,9 @@ def _locate(offsets_L2: np.ndarray, is_cut: bool, span: Span) -> tuple[int, int]
 
 
 def _refusal(example: Example, is_cut: bool, options: FeatureOptions) -> Problem:
-    what = "an event or its marker overlaps no token of this tokenizer"
+    message = "an event or its marker overlaps no token of this tokenizer"
     if is_cut:
-        what = f"an event or its marker lies after the first {options.max_length} tokens and is cut"
-    return Problem(example.guid, what)
+        message = (
+            f"an event or its marker lies after the first {options.max_length} tokens and is cut"
+        )
+    return Problem(example.guid, message)

@@ -79,11 +79,11 @@ def reading(config: DataConfig) -> dict[str, str]:
     return {"summaries": f"{config.columns.target}, {options.empty} empty rows, {script}, {fewest}"}
 
 
-def features(*given: Any) -> Any:
+def features(*arguments: Any) -> Any:
     """Tokenize a split."""
     from heron.tasks.summarization.features import summary_features
 
-    return summary_features(*given)
+    return summary_features(*arguments)
 
 
 def model() -> Any:
@@ -97,11 +97,11 @@ def model() -> Any:
     return ModelParts(SummarizationModule, build_seq2seq, head=lambda *_: nn.Identity())
 
 
-def from_texts(*given: Any) -> Any:
+def from_texts(*arguments: Any) -> Any:
     """Read the summaries that a language model wrote."""
     from heron.tasks.summarization.predictions import SummaryPredictions
 
-    return SummaryPredictions(*given[:2])
+    return SummaryPredictions(*arguments[:2])
 
 
 TASK = Task(

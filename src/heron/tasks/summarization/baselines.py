@@ -48,8 +48,8 @@ class ExtractiveBaseline:
     def predict(self, examples: Sequence[Example], config: Config) -> SummaryPredictions:
         """See `Baseline`; raises a DataError for `oracle` without a reference."""
         if self.name == "oracle":
-            what = "has no summary, and baseline=oracle chooses sentences by it"
-            problems = [Problem(e.guid, what) for e in examples if e.target is None]
+            message = "has no summary, and baseline=oracle chooses sentences by it"
+            problems = [Problem(e.guid, message) for e in examples if e.target is None]
             if problems:
                 raise DataError(problems)
         return SummaryPredictions(examples, [self._summary(example) for example in examples])

@@ -195,6 +195,7 @@ class SummarizationModule(TaskModule):
         # Of each chosen row that has a reference, in the order of the file.
         self.articles: list[str] = []
         self.references: dict[int, str] = {}
+
         examples, order_R = in_file_order(data, VALIDATION)
         for row, example in zip(order_R.tolist(), examples, strict=True):
             article, gold = as_given(example)
@@ -217,6 +218,7 @@ class SummarizationModule(TaskModule):
             if row in self.references:
                 texts.append(text)
                 golds.append(self.references[row])
+
         self.validation_scores.update(texts, golds)
 
     def on_validation_epoch_end(self) -> None:
@@ -228,7 +230,7 @@ class SummarizationModule(TaskModule):
         copied = stored_extractive(self.articles, golds, self.config)
         self.log_dict({f"validation/{name}": value for name, value in copied.items()})
 
-    def kept_parts(self, place: Path, data: DataModule, split: str) -> SummaryCache:
+    def kept_parts(self, folder: Path, data: DataModule, split: str) -> SummaryCache:
         """Store finished batches, because generation is slow; see `TaskModule.kept_parts`."""
         weights = hashlib.sha256()
         for name, tensor in self.state_dict().items():
@@ -237,7 +239,7 @@ class SummarizationModule(TaskModule):
             weights.update(values.view(torch.uint8).numpy())
         generation, precision = asdict(self.task.generation), data.config.trainer.precision
         key = fingerprint(weights.hexdigest(), data.keys[split], split, generation, precision)
-        return SummaryCache(place / key[:32])
+        return SummaryCache(folder / key[:32])
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> SummaryPredictions:
         """Decode the `Written` of some batches of a split; see `TaskModule.collect`."""

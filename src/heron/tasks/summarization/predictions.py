@@ -112,8 +112,8 @@ class SummaryPredictions(Predictions):
         own, other = scores.get("rouge1", 1.0), scores.get("exchanged_rouge1", 0.0)
         if other < own - _NEARER:
             return super().doubts(scores)
-        what = f"rouge1 is {own:.3f}, and {other:.3f} with the references of other articles"
-        return [what + LITTLE]
+        message = f"rouge1 is {own:.3f}, and {other:.3f} with the references of other articles"
+        return [message + LITTLE]
 
 
 def choose_rows(guids: Sequence[str], most: int | None) -> np.ndarray:

@@ -69,6 +69,7 @@ class ArticleReader(TableReader):
 
         problems_before, dropped_before = len(self.problems), len(self.dropped)
         guid = self.guid(row.get(columns.guid), line)
+
         text = self._text(row[columns.text], columns.text, line)
         target = self._target(row, line)
         if len(self.problems) > problems_before or len(self.dropped) > dropped_before:
@@ -78,6 +79,7 @@ class ArticleReader(TableReader):
         if target is None and self.labels == "required":
             self.unlabelled[""] += 1
             return None
+
         reason = self._reason(text, target)
         if reason:
             self.dropped.append((reason, SUMMARY))
