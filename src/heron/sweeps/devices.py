@@ -203,7 +203,7 @@ class RanksProcess(JobProcess):
 def _run_rank(
     rank: int, devices: int, scratch: str, job: Run, processes: int
 ) -> tuple[int, dict[str, Any] | None]:
-    """Meet the other processes of a job and train with them; in its own process.
+    """Join the process group of a job's ranks and train in it; called in the rank's process.
 
     Args:
         rank: number of the process.

@@ -125,7 +125,7 @@ def grid(loader: ConfigLoader, master: DictConfig) -> list[list[str]]:
 
 
 def vary(master: DictConfig, keys: Iterable[str]) -> None:
-    """Note in the configuration that a sweep's jobs share which keys vary.
+    """Record which keys vary in `hydra.sweeper.swept`, which every job of the sweep has.
 
     Args:
         master: changed in place.

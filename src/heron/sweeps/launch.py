@@ -33,7 +33,7 @@ MULTIRUN = "multirun.yaml"
 
 
 class JobError(HeronError):
-    """How a job of a sweep ended, where it did not end well."""
+    """The error of a job of a sweep that failed or was interrupted."""
 
     interrupted = False
 
@@ -101,7 +101,7 @@ def plan_jobs(compositions: Sequence[Composition]) -> Plan:
 
 
 class Launch:
-    """Runs batches of a sweep's jobs for Hydra; keeps what the progress lines show of all."""
+    """Runs a sweep's jobs for Hydra, which may launch them in several batches."""
 
     def __init__(self, context: HydraContext, master: DictConfig, n_jobs: int):
         self.context, self.master = context, master

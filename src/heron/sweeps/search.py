@@ -229,7 +229,7 @@ class Search:
             batch.sweep.preload = ("optuna",) if self.settings.pruner != "none" else ()
 
     def ask(self) -> list[int]:
-        """Choose the next trials, at most `n_jobs`; at first all existing ones.
+        """Choose the next trials, at most `n_jobs`; the first call returns all that exist.
 
         Returns:
             Numbers of trials of the study; empty where the search has ended.
@@ -323,10 +323,11 @@ class Search:
                 self._study.tell(number, state=TrialState.PRUNED)
 
     def _ask(self) -> int | None:
-        """Ask for one point; None where it makes no new job. The lock is held.
+        """Ask the study for one point. The caller holds the lock.
 
         Returns:
-            The number of the new trial.
+            The number of the new trial; None if the point was tried before, or if its job cannot be
+            composed.
         """
         seed_sampler(self._study, self.settings)
         trial = self._study.ask(self.space)
@@ -357,7 +358,7 @@ class Search:
         return None
 
     def _drop_unfinished(self) -> None:
-        """Drop trials that a killed process had only asked for. The lock is held."""
+        """Close trials that a killed process has left without a job. The caller holds the lock."""
         for trial in self._trials():
             if trial.state == TrialState.RUNNING and "job" not in trial.user_attrs:
                 trial_of(self._study, trial.number).set_user_attr("repeats", trial.number)

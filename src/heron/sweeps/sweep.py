@@ -30,7 +30,7 @@ _FOR_JOBS = 30.0  # seconds that stopped jobs have to finish what they are writi
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a job ended, or that it was not run."""
+    """How a job ended, in this command or before."""
 
     job: Run  # the job
     # `done`, `pruned` (ended early by its search), `failed`, or `interrupted` (by somebody else
@@ -110,23 +110,23 @@ class Sweep:
         return todo
 
     def work(self) -> None:
-        """Run the jobs that wait and that nobody works on."""
+        """Run the jobs in the queue, except those that another command works on."""
         with closing(self._side_by_side() if self.isolate else self._here()) as ended:
             for job, code, seconds in ended:
                 if code != BUSY:
                     self._record(job, code, seconds)
 
     def _open_jobs(self) -> list[Run]:
-        """List the jobs that are not counted as ended."""
+        """List the batch's jobs that have not ended."""
         return [job for job in self._jobs if job.folder.path not in self._ended]
 
     def _own(self) -> list[Outcome]:
-        """List how the jobs that are counted ended."""
+        """List the outcomes of the batch's jobs that have ended."""
         paths = {job.folder.path for job in self._jobs}
         return [outcome for path, outcome in self._ended.items() if path in paths]
 
     def _of(self) -> int:
-        """Count all jobs, also those to come, as far as is known."""
+        """Count the command's jobs: of all batches so far, or all that a search is to have."""
         return max(self.total, len(self._ended) + len(self._open_jobs()))
 
     def _look(self) -> tuple[list[Run], list[Run]]:

@@ -199,7 +199,7 @@ class TaskModule(pl.LightningModule):
         self._losses: list[tuple[int, Tensor, Tensor]] = []
         # Of the epoch's checked ones in this process: losses times weights, and weights, added up.
         self._loss_sums = [0.0, 0.0]
-        # Found now: FSDP flattens parameters before the optimizer is built.
+        # Collected here because FSDP flattens parameters before the optimizer is built.
         self.matrices = frozenset(id(p) for p in self.parameters() if p.ndim > 1)
         if config.optim.layer_decay != 1:
             _ = encoder.levels  # computed here, for the same reason

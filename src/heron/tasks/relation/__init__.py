@@ -59,7 +59,7 @@ class RelationConfig(TaskConfig):
 
 
 def written_markers(config: Config) -> tuple[str, ...]:
-    """List what is written around the events for the head; empty: nothing."""
+    """List the markers that a head reads around the events; empty if there are none."""
     if config.head.input != "marked":
         return ()
     if config.head.markers is not None:
