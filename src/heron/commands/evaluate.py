@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,12 +20,7 @@ from heron.data.examples import Example
 from heron.data.readers import of_split, read_rows
 from heron.metrics.names import further_scores
 from heron.results.collect import cell_of, headline_of
-from heron.tasks.summarization.scores import (
-    BertScoreOptions,
-    require_asked,
-    sign_asked,
-    write_scores,
-)
+from heron.tasks.summarization.scores import BertScoreOptions, write_scores
 from heron.tasks.task import text_scores
 
 
@@ -57,13 +52,16 @@ def run(arguments: Sequence[str]) -> int:
 
     paths = {"data": str(options.data)} if options.data else None
     first = open_trained(folders, paths, run_code=words.run_code)
-    systems = [first.with_settings(point) for point in points]
-    for task in (system.config.task for system in systems):
-        scores = text_scores(task.name)
-        if asked and (scores is None or not scores.by_encoder):
-            raise ConfigError(f"bertscore= scores summaries, not task={task.name}")
-        task.bertscore = asked or task.bertscore
-    require_asked(systems[0].config.task.bertscore)  # before minutes of predictions
+    task = first.config.task.name
+    texts = text_scores(task)
+    more = {}
+    if asked:
+        if texts is None or not texts.by_encoder:
+            raise ConfigError(f"bertscore= scores summaries, not task={task}")
+        more = {"task.bertscore": asdict(asked)}
+    systems = [first.with_settings(point | more) for point in points]
+    if texts:  # before minutes of predictions
+        texts.require(systems[0].config)
     split, examples = _examples(systems[0], options, words.data)
     found, signature = _score(systems, examples, "" if options.input else split)
     title = f"{', '.join(str(folder.path) for folder in folders)} on {split}"
@@ -80,7 +78,7 @@ def run(arguments: Sequence[str]) -> int:
             write_scores(options.out, split, found[0], signature)
         return 0
     pairs = list(zip(points, found, strict=True))
-    names = [*headline_of(found[0]), "refused"]
+    names = [*headline_of(found[0], [task]), "refused"]
     rows = tuple(
         (*map(str, point.values()), *(cell_of(scores, name) for name in names))
         for point, scores in pairs
@@ -107,10 +105,12 @@ def _score(
             columns = predictions.columns(system.config)
             scores |= further_scores(task.metrics, columns, task.name)
         found.append({**scores, "refused": len(refused)})
-    bertscore = systems[0].config.task.bertscore
-    is_asked = bertscore is not None and bertscore.model is not None
+    config = systems[0].config
+    texts = text_scores(config.task.name)
+    if texts is None:
+        return found, None
     references = [gold for gold in each[0][0].golds if gold is not None]
-    return found, sign_asked(bertscore, references) if is_asked else None
+    return found, texts.signature(config, references)
 
 
 def _examples(

@@ -1,7 +1,7 @@
 """Words of commands on finished runs, in Hydra's grammar.
 
-`data.<key>=value` overrides keys of a data set (`heron.data.overrides`), a few keys of prediction
-(`SETTINGS`) those of the run's own configuration.
+`data.<key>=value` overrides keys of a data set (`heron.data.overrides`), `task.<key>=value` those
+of the run's task, and a few keys of prediction (`SETTINGS`) others of its configuration.
 """
 
 from collections.abc import Sequence
@@ -10,13 +10,9 @@ from typing import NamedTuple
 
 from heron.base.files import parse_yaml
 
-# The search for answers (the threshold of "no answer" stays the one that training tuned), further
-# scores, the tokens of a batch, which decide how much memory is taken, and the precision, which
-# changes the last digits of probabilities.
-SETTINGS = (
-    *("task.max_answer_tokens", "task.decoding", "task.metrics", "encoder.stride"),
-    *("batching.tokens", "trainer.precision"),
-)
+# The overlap of windows, the tokens of a batch, which decide how much memory is taken, and the
+# precision, which changes the last digits of probabilities.
+SETTINGS = ("encoder.stride", "batching.tokens", "trainer.precision")
 # Whether code that comes with a run's weights may run.
 RUN_CODE = "encoder.trust_remote_code"
 
@@ -25,7 +21,7 @@ class Words(NamedTuple):
     """A command's overrides by kind."""
 
     options: list[str]  # the command's own; `paths.data=DIR` is one of them as `data=DIR`
-    settings: list[str]  # overrides of keys in `SETTINGS`
+    settings: list[str]  # overrides of the task's keys and of those in `SETTINGS`
     data: list[str]  # overrides of the data set
     run_code: bool = False  # whether `encoder.trust_remote_code=true` is given
 
@@ -37,7 +33,7 @@ def sort_words(arguments: Sequence[str]) -> Words:
         key, _, value = word.partition("=")
         if key == RUN_CODE:
             found = found._replace(run_code=value.lower() == "true")
-        elif key in SETTINGS:
+        elif key in SETTINGS or key.startswith("task."):
             found.settings.append(word)
         elif key.startswith("data."):
             found.data.append(word)

@@ -74,6 +74,23 @@ class OneOf(Rule):
         return value
 
 
+class OfTask(OneOf):
+    """One of the names that a task has; `heron.tasks.checks` checks it, which knows the task."""
+
+    def __init__(self, *registries: Iterable[str]):
+        super().__init__()
+        self._registries = registries
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all tasks, those of forks included."""
+        return list(dict.fromkeys(name for registry in self._registries for name in registry))
+
+    def check(self, value: Any) -> Any:
+        """Accept any name here."""
+        return value
+
+
 @dataclasses.dataclass(frozen=True)
 class Matches(Rule):
     """A text that matches a regular expression; `allowed` describes it in messages."""
@@ -109,11 +126,14 @@ class AsWritten(Rule):
         return value
 
 
+NO_ENTRY = "none"  # the name that chooses no entry
+
+
 @dataclasses.dataclass(frozen=True)
 class Chosen(Rule):
     """A dataclass whose key `name` chooses an entry of a registry: the entry's `options`.
 
-    `base` has the keys of all; entries whose `options` are None have no others.
+    `base` has the keys of all entries; one whose `options` are None has no others.
     """
 
     registry: Registry[Any]
@@ -133,12 +153,18 @@ class Chosen(Rule):
             type(self.base.__name__, bases, {"__doc__": self.base.__doc__})
         )
 
+    def schema(self, name: str) -> Any:
+        """Find the dataclass that has the keys of an entry."""
+        entry = None if name == NO_ENTRY else self.registry.find(name)
+        if entry is None or entry.options is None:
+            return self.base
+        return entry.options
+
     def check(self, value: Any) -> Any:
         """Read the value by the dataclass of its entry."""
         given = value if isinstance(value, Mapping) else vars(value)
-        name, schema = given.get("name", self.base.name), self.base
-        if name != schema.name and (entry := self.registry.find(name)):
-            schema = entry.options or schema
+        name = given.get("name", self.base.name)
+        schema = self.schema(name)
         return adapter(schema).validate_python(value if isinstance(value, schema) else given)
 
 
@@ -243,6 +269,14 @@ def key_types(schema: Any = None, prefix: str = "") -> Mapping[str, Any]:
         if inner := _part(hint):
             types |= key_types(inner, f"{prefix}{name}.")
     return types
+
+
+def chosen_type(key: str, name: str) -> Any:
+    """Find the dataclass of a part whose key `name` has this value (`task`, `qa`), or None."""
+    for rule in _rules(key_types().get(key)):
+        if isinstance(rule, Chosen) and (name == NO_ENTRY or name in rule.registry):
+            return rule.schema(name)
+    return None
 
 
 def _fields(schema: Any) -> Mapping[str, Any]:

@@ -19,6 +19,7 @@ from heron.config.constraints import (
     all_keys,
     allowed,
     choices,
+    chosen_type,
     key_of,
     key_types,
     plain,
@@ -127,9 +128,17 @@ def keys(part: str = "") -> list[Key]:
 def find(word: str) -> tuple[dict[str, Path], list[Key]]:
     """Find the files of a group's options, and the keys, that a word names.
 
+    `task=qa` names the keys that one option has.
+
     Raises:
         ConfigError: it names neither a group nor a key; names the nearest.
     """
+    part, _, name = word.partition("=")
+    schema = chosen_type(part, name)
+    if schema is not None:
+        own = key_types(schema, f"{part}.")
+        return {}, [key for key in keys(part) if key.name in own]
+
     known = config_groups() - set(_NO_GROUPS)
     files = group_options(word) if word in known else {}
     named_keys = keys(word)

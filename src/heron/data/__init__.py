@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -49,6 +49,9 @@ class TaskRules:
     # function from confusion matrices to headline scores; None:
     # `heron.metrics.classification.plain_scores`.
     headline: Headline | None = None
+    # Of tasks with classes: options of `heron.metrics.classification.score_task` by a run's
+    # configuration.
+    score_options: Callable[[Any], Mapping[str, Any]] = lambda config: {}
     options: type[Any] | None = None  # a subclass of `TaskConfig`, where it has keys of its own
     features: Callable[..., Any]  # tokenizes a split: `(examples, tokenizer, FeatureOptions)`
     # Chooses `FeatureOptions.own`, given a run's configuration and whether a split is trained on.
@@ -60,14 +63,19 @@ class TaskRules:
 TASKS: Registry[TaskRules] = Registry("task")
 
 
-class _Forms:
-    """The input forms of all tasks, forks' included."""
+class NamesOfTasks:
+    """The names of one kind that any task has, forks' included."""
+
+    def __init__(self, names: Callable[[TaskRules], Iterable[str]]):
+        self._names = names
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys(form for task in TASKS for form in TASKS[task].forms))
+        """List each name once."""
+        return iter(dict.fromkeys(name for task in TASKS for name in self._names(TASKS[task])))
 
 
-FORMS = _Forms()
+FORMS = NamesOfTasks(lambda task: task.forms)
+CLASSIFIERS_OF_TASKS = NamesOfTasks(lambda task: task.rules.classifiers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -323,9 +323,9 @@ def prepare_once(config: RunSettings) -> Prepared:
     key = fingerprint(
         [asdict(data_set) for data_set in sets],
         asdict(config.encoder),
-        (config.also_test, config.head.input, config.head.classifier == "warm_start"),
+        config.also_test,
+        [asdict(feature_options(config, training)) for training in (True, False)],
         TASKS[config.data.task].added_tokens(config),
-        config.task.max_target_tokens,
         [(str(path), sha256_file(path)) for path in files],
         str(cache.absolute()),
     )

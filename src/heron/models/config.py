@@ -12,11 +12,12 @@ from heron.config.constraints import (
     Fraction,
     Matches,
     Natural,
+    OfTask,
     OneOf,
     Positive,
     Share,
 )
-from heron.data import FORMS
+from heron.data import CLASSIFIERS_OF_TASKS, FORMS
 from heron.models import CLASSIFIERS, HEADS, LEARNT, LOSSES, POOLINGS
 
 Rate = Annotated[float, Gt(0)]  # to train the head alone, set encoder.freeze=all
@@ -98,14 +99,6 @@ class EncoderConfig(Checked):
             )
 
 
-# The forms of heron's tasks: known without loading forks.
-_FORMS = (
-    *("marked", "window", "pair", "separate", "premise", "hypothesis"),
-    *("question", "article", "text", "masked"),
-)
-_OF_TASKS = ("span", "biaffine", "seq2seq", "warm_start", "mlm")  # see `Rules.classifiers`
-
-
 @dataclass
 class HeadConfig(Checked):
     """A pooling and a classifier, and the input form that the pooling reads."""
@@ -116,7 +109,7 @@ class HeadConfig(Checked):
     # sequence), `separate` (a sequence each), `premise` or `hypothesis` (only that one); `text`
     # (one text to classify); `question` (question and context); `article` (text to summarize);
     # `masked` (raw text)
-    input: Annotated[str, OneOf(*_FORMS, registry=FORMS)] = "marked"
+    input: Annotated[str, OfTask(FORMS)] = "marked"
     # `cls`, `last_token`, `mean`; of events `event_start`, `mention_pool`, `span_ends`; of answers,
     # summaries and masked tokens `tokens` (no pooling)
     pooling: Annotated[str, OneOf("tokens", registry=POOLINGS)] = "event_start"
@@ -131,7 +124,7 @@ class HeadConfig(Checked):
     # score for each pair of start and end); of summaries `seq2seq` (the decoder of `encoder.name`)
     # or `warm_start` (a decoder that starts from the encoder's weights and attends to its states);
     # of masked tokens `mlm`
-    classifier: Annotated[str, OneOf(*_OF_TASKS, registry=CLASSIFIERS)] = "linear"
+    classifier: Annotated[str, OfTask(CLASSIFIERS, CLASSIFIERS_OF_TASKS)] = "linear"
     # widths of the hidden layers of `mlp`; of `biaffine` its one width
     hidden: list[Count] = field(default_factory=list)
     dropout: Fraction = 0.1  # probability, at the places of `dropout_at`

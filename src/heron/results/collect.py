@@ -12,14 +12,11 @@ from heron.base.run_files import ReportedSettings, Scores, SpentBudget, Status, 
 from heron.base.run_folder import GONE, RunFolder
 from heron.base.tables import table_stem
 from heron.base.terminal import say
-from heron.metrics.names import with_copied
+from heron.tasks.task import headline_names
 
 SPLITS = ("test", "validation")
 
 _FILES_OF_A_RUN = ("config.yaml", "status.json", "scores.json")
-_CLASS_SCORES = ("macro_f1", "weighted_f1", "relaxed_macro_f1", "relaxed_weighted_f1", "accuracy")
-_ANSWER_SCORES = ("f1", "exact_match", "no_answer_accuracy")  # and two scores per language
-_SUMMARY_SCORES = ("rouge1", "rouge2", "rougeL", "bertscore_f1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +173,15 @@ def _read_run(path: Path) -> RunRecord:
 def headline_metrics(runs: Iterable[RunRecord]) -> list[str]:
     """Name the scores that head a report, those of `trainer.monitor` and `task.metrics` included.
 
-    Without any known headline score: all scores except the parts of others, such as per-class F1.
+    Without any headline score of the runs' tasks: all scores except the parts of others, such as
+    per-class F1.
     """
     runs = list(runs)
     present = dict.fromkeys(
         name for run in runs for scores in run.scores.values() for name in scores
     )
-    metrics = dict.fromkeys(headline_of(present))
+    tasks = [str(run.setting("task.name")) for run in runs]
+    metrics = dict.fromkeys(headline_of(present, tasks))
     configured = [str(run.setting("trainer.monitor")) for run in runs]
     for run in runs:
         configured += run.setting("task.metrics") or ()
@@ -191,35 +190,13 @@ def headline_metrics(runs: Iterable[RunRecord]) -> list[str]:
     return list(metrics)
 
 
-def headline_of(names: Iterable[str]) -> list[str]:
-    """Choose the headline scores; each ROUGE is followed by extractive baselines'."""
-    present = dict.fromkeys(names)
-    of_classes = [name for name in _CLASS_SCORES if name in present]
-    if of_classes:
-        return of_classes
-
-    if "rouge1" in present:
-        of_summaries = [name for name in _SUMMARY_SCORES if name in present]
-        return with_copied(of_summaries, present)
-
-    if "exact_match" not in present:
-        return [name for name in present if is_whole(name)]
-
-    own = []
-    of_languages = []
-    for name in sorted(present, key=lambda name: not name.endswith("f1")):
-        if _is_of_language(name):
-            of_languages.append(name)
-        elif name in _ANSWER_SCORES:
-            own.append(name)
-
-    return own + of_languages
-
-
-def _is_of_language(name: str) -> bool:
-    """Tell `he_f1` and `he_exact_match` from `answerable_f1`."""
-    prefix, _, rest = name.partition("_")
-    return rest in ("f1", "exact_match") and prefix != "answerable"
+def headline_of(names: Iterable[str], tasks: Iterable[str]) -> list[str]:
+    """Choose the scores that head reports on runs of some tasks, as the tasks order them."""
+    present = list(names)
+    chosen: dict[str, None] = {}
+    for task in dict.fromkeys(tasks):
+        chosen |= dict.fromkeys(headline_names(task, present))
+    return list(chosen) or [name for name in present if is_whole(name)]
 
 
 def is_whole(metric: str) -> bool:

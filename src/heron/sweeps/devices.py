@@ -44,14 +44,24 @@ _LOST = re.compile("gloo/transport|nccl|TCPStore|DistNetworkError", re.IGNORECAS
 
 
 def start_job(job: Run, n_jobs: int = 1) -> JobProcess:
-    """Start a job of a sweep in a process of its own, or in several."""
-    return (JobProcess if count_ranks(job.config) == 1 else RanksProcess)(job, n_jobs)
+    """Start a job of a sweep in a process of its own, or in several.
+
+    Args:
+        job: claimed by the command.
+        n_jobs: how many run side by side.
+    """
+    if count_ranks(job.config) == 1:
+        return JobProcess(job, n_jobs)
+    return RanksProcess(job, n_jobs)
 
 
 def check_devices(config: Config) -> None:
     """Raise a ConfigError where a run needs more devices than this machine has.
 
     On a CPU, a device is a core; a machine with a single core allows two, to try it.
+
+    Args:
+        config: of the run.
     """
     wanted = count_ranks(config)
     if wanted == 1:
@@ -61,8 +71,8 @@ def check_devices(config: Config) -> None:
     on_gpu = uses_gpu(config.trainer.accelerator)
     present = torch.cuda.device_count() if on_gpu else max(count_cores(), 2)
     if wanted > present:
-        what = "GPUs" if on_gpu else "cores"
-        raise ConfigError(f"trainer.devices={wanted}: this machine has {present} {what}")
+        unit = "GPUs" if on_gpu else "cores"
+        raise ConfigError(f"trainer.devices={wanted}: this machine has {present} {unit}")
 
 
 class RanksProcess(JobProcess):
@@ -72,10 +82,10 @@ class RanksProcess(JobProcess):
         self._follow_log(job)
         devices = job.config.trainer.devices
         self._scratch = tempfile.TemporaryDirectory(prefix="heron-")
-        self._ranks = [
-            JobProcess(job, n_jobs * devices, partial(_run_rank, rank, devices, self._scratch.name))
-            for rank in range(devices)
-        ]
+        self._ranks = []
+        for rank in range(devices):
+            run = partial(_run_rank, rank, devices, self._scratch.name)
+            self._ranks.append(JobProcess(job, n_jobs * devices, run))
         self._asked_to_end = self._is_closed = False
         self._first: list[int | None] = []  # exit codes where one was bad, before the rest is ended
         self._until = 0.0
@@ -88,13 +98,13 @@ class RanksProcess(JobProcess):
     @property
     def sentinel(self) -> int:
         """The handle to wait for: the first working process's."""
-        working = (each for each in self._ranks if each.exit_code is None)
+        working = (process for process in self._ranks if process.exit_code is None)
         return next(working, self._ranks[0]).sentinel
 
     @property
     def exit_code(self) -> int | None:
         """None while the job works; where one process has ended badly, the others are ended."""
-        codes = [each.exit_code for each in self._ranks]
+        codes = [process.exit_code for process in self._ranks]
         if not self._first and any(codes):
             self._first, self._until = codes, time.monotonic() + _FOR_RANKS
             self._each(JobProcess.interrupt)
@@ -102,6 +112,7 @@ class RanksProcess(JobProcess):
             self._each(JobProcess.end)
         if None in codes:
             return None
+
         self.receive()
         if not any(codes):
             return DONE
@@ -139,17 +150,19 @@ class RanksProcess(JobProcess):
         self._scratch.cleanup()
 
     def _each(self, action: Callable[[JobProcess], None]) -> None:
-        for each in self._ranks:
-            action(each)
+        for process in self._ranks:
+            action(process)
 
     def _failures(self) -> list[dict[str, Any]]:
         """List how the processes that ended by themselves have failed.
 
         The earliest comes first; lost connections to other processes come last.
         """
-        ended = zip(self._ranks, self._first, strict=False)
-        found = [each.failure for each, code in ended if code and each.failure]
-        return sorted(found, key=lambda end: (is_lost_connection(end["error"]), end["time"]))
+        failures = []
+        for process, code in zip(self._ranks, self._first, strict=False):
+            if code and process.failure:
+                failures.append(process.failure)
+        return sorted(failures, key=lambda end: (is_lost_connection(end["error"]), end["time"]))
 
     def _kills(self) -> list[int]:
         """List the (negative) exit codes of processes that somebody else has killed."""
@@ -157,37 +170,61 @@ class RanksProcess(JobProcess):
 
     def _was_interrupted(self) -> bool:
         """Tell whether the job or one of its processes was asked to end."""
-        if self._asked_to_end or self._kills():
-            return self._asked_to_end
-        return -signal.SIGTERM in self._first or any(
-            each["state"] == "interrupted" for each in self._failures()[:1]
-        )
+        if self._asked_to_end:
+            return True
+        if self._kills():
+            return False
+        failures = self._failures()
+        was_first = bool(failures) and failures[0]["state"] == "interrupted"
+        return was_first or -signal.SIGTERM in self._first
 
     def _cause(self) -> dict[str, Any]:
-        """Describe for `status.json` what ended the job."""
-        kills, found = self._kills(), self._failures()
-        first = {key: value for key, value in found[0].items() if key != "time"} if found else {}
+        """Describe for `status.json` what ended the job.
+
+        Returns:
+            Keys of `status.json`.
+        """
+        cause = {}
+        failures = self._failures()
+        if failures:
+            cause = {key: value for key, value in failures[0].items() if key != "time"}
         if self._was_interrupted():
             by_sigterm = "Terminated: by SIGTERM"
-            return {**first, "state": "interrupted", "error": by_sigterm, "retry": True}
-        if first and not kills:
-            return first
-        how = killed((kills or [code for code in self._first if code])[0])
-        error = f"{how} (one of {len(self._ranks)} processes)"
+            return {**cause, "state": "interrupted", "error": by_sigterm, "retry": True}
+
+        kills = self._kills()
+        if cause and not kills:
+            return cause
+        bad = kills or [code for code in self._first if code]
+        error = f"{killed(bad[0])} (one of {len(self._ranks)} processes)"
         return {"state": "failed", "retry": True, "error": error, "traceback": None}
 
 
 def _run_rank(
     rank: int, devices: int, scratch: str, job: Run, processes: int
 ) -> tuple[int, dict[str, Any] | None]:
-    """Meet the other processes of a job and train with them; in its own process."""
+    """Join the process group of a job's ranks and train in it; called in the rank's process.
+
+    Args:
+        rank: number of the process.
+        devices: how many there are.
+        scratch: a folder in which they meet.
+        job: that they train.
+        processes: how many share the cores, those of other jobs included.
+
+    Returns:
+        The exit code, and how it failed.
+    """
     os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(devices))
     clock = Clock()
     end_with_parent(scratch)
+
     if rank:  # the first process prints for all, and writes `.hydra`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
         if job.whole is not None:
             job.whole.hydra.output_subdir = None
+
     try:
         print(f"heron train: {job.folder.path}", flush=True)
         ranks.join(job.config.trainer.accelerator, f"file://{scratch}/ranks")
@@ -198,8 +235,8 @@ def _run_rank(
             print(f"heron train: process {rank} lost the others", file=sys.stderr)
         elif isinstance(error, Exception) and not isinstance(error, BusyError):
             job.print_error(error)
-        failed = {**failure(error, clock.seconds()), "time": time.time()}
-        return job_exit_code(error), redacted(failed)
+        report = {**failure(error, clock.seconds()), "time": time.time()}
+        return job_exit_code(error), redacted(report)
     return DONE, None
 
 

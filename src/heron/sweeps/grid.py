@@ -26,6 +26,9 @@ from heron.training.run_names import sweep_name
 def compose_jobs(arguments: Sequence[str]) -> list[Composition]:
     """Compose what `heron train` would run, each of a grid's jobs; nothing is run or written.
 
+    Args:
+        arguments: words of `heron train`.
+
     Raises:
         ConfigError: an override that does not fit; names the nearest key, group or option.
     """
@@ -55,34 +58,47 @@ class JobComposer:
 
     def __call__(self, words: Sequence[str]) -> DictConfig:
         """Compose one job from its overrides."""
-        with self.lent(words) as config:
+        with self.in_place(words) as config:
             copied: DictConfig = pickle.loads(pickle.dumps(config))  # faster than a deep copy
         return copied
 
     @contextmanager
-    def lent(self, words: Sequence[str]) -> Iterator[DictConfig]:
-        """Compose one job for the block alone: others get the same object, a copy costs more."""
-        own = [] if self._whole else [word for word in words if word not in self._common]
-        plain = [word for word in own if self._is_plain(word)]
+    def in_place(self, words: Sequence[str]) -> Iterator[DictConfig]:
+        """Compose one job in an object that other jobs get as well: copying it takes longer.
+
+        The object has the job's values within the `with` block only.
+
+        Args:
+            words: the job's overrides.
+        """
+        plain = []
+        if not self._whole:
+            plain = [word for word in words if word not in self._common and self._is_plain(word)]
+
         base = tuple(word for word in words if word not in plain)
         if base not in self._bases:
             self._bases[base] = self.loader.load_sweep_config(self.master, list(base))
         config = self._bases[base]
+
+        # What the job changes is copied first, and put back afterwards.
         nodes: Any = config._content
-        changed = [(nodes, {re.split("[.=]", word)[0] for word in plain} & nodes.keys())]
-        changed.append((sweep := config.hydra.sweep._content, sweep.keys()))
-        before = [(part, dict(part)) for part, _ in changed]
-        for part, keys in changed:
-            part |= {key: copy.deepcopy(part[key]) for key in keys}
+        sweep_nodes: Any = config.hydra.sweep._content
+        stored = dict(nodes), dict(sweep_nodes)
+        parts = {re.split("[.=]", word)[0] for word in plain}
+        for key in parts & nodes.keys():
+            nodes[key] = copy.deepcopy(nodes[key])
+        for key in sweep_nodes:
+            sweep_nodes[key] = copy.deepcopy(sweep_nodes[key])
         try:
-            ConfigLoaderImpl._apply_overrides_to_config(self._parser.parse_overrides(plain), config)
+            overrides = self._parser.parse_overrides(plain)
+            ConfigLoaderImpl._apply_overrides_to_config(overrides, config)
             with open_dict(config.hydra):
-                config.hydra.overrides.task = [word for word in words if word[:6] != "hydra."]
+                config.hydra.overrides.task = [w for w in words if not w.startswith("hydra.")]
             yield config
         finally:
-            for part, kept in before:
+            for part, content in zip((nodes, sweep_nodes), stored, strict=True):
                 part.clear()
-                part |= kept
+                part.update(content)
 
     def _is_plain(self, word: str) -> bool:
         key = word.partition("=")[0]
@@ -94,16 +110,27 @@ def grid(loader: ConfigLoader, master: DictConfig) -> list[list[str]]:
 
     Unlike in Hydra, an experiment may sweep over other experiments (a paper's table), and each of
     several experiments has its own grid.
+
+    Args:
+        loader: Hydra's.
+        master: the configuration that the jobs share; `hydra.sweeper.swept` is set in it.
     """
-    rows = list(_experiments(loader, master, typed_words(master)))
-    jobs = [list(job) for each in rows for job in product(*map(_words, each))]
+    jobs = []
+    for rows in _experiments(loader, master, typed_words(master)):
+        for job in product(*(_words(row) for row in rows)):
+            jobs.append(list(job))
     common = set(jobs[0]).intersection(*jobs)
     vary(master, (key_of(word) for job in jobs for word in job if word not in common))
     return jobs
 
 
 def vary(master: DictConfig, keys: Iterable[str]) -> None:
-    """Note in the configuration that a sweep's jobs share which keys vary."""
+    """Record which keys vary in `hydra.sweeper.swept`, which every job of the sweep has.
+
+    Args:
+        master: changed in place.
+        keys: those that vary, perhaps several times.
+    """
     swept = list(dict.fromkeys(keys))
     with open_dict(master.hydra):
         master.hydra.sweeper.swept = swept
@@ -111,48 +138,70 @@ def vary(master: DictConfig, keys: Iterable[str]) -> None:
 
 
 def sweep_rows(loader: ConfigLoader, typed: Sequence[str], params: Any) -> list[Override]:
-    """Parse a sweep's overrides, one for each key: the last, and typed ones win over `params`."""
-    named = set(map(key_of, typed))
-    added = [f"{key}={value}" for key, value in (params or {}).items() if key not in named]
-    rows = OverridesParser.create(loader).parse_overrides([*added, *typed])
-    return list({each.get_key_element(): each for each in rows}.values())
+    """Parse a sweep's overrides, one for each key: the last, and typed ones win over `params`.
+
+    Args:
+        loader: Hydra's.
+        typed: overrides of the command line.
+        params: values by key, of `hydra.sweeper.params`.
+    """
+    typed_keys = {key_of(word) for word in typed}
+    words = [f"{key}={value}" for key, value in (params or {}).items() if key not in typed_keys]
+    rows = {}
+    for row in OverridesParser.create(loader).parse_overrides([*words, *typed]):
+        rows[row.get_key_element()] = row
+    return list(rows.values())
 
 
 def _experiments(
     loader: ConfigLoader, master: DictConfig, typed: list[str]
 ) -> Iterator[list[Override]]:
-    """List the overrides of each experiment that a sweep is over, with its own grid."""
+    """List the overrides of each experiment that a sweep is over, with its own grid.
+
+    Args:
+        loader: Hydra's.
+        master: the configuration that the jobs share.
+        typed: overrides of the command line.
+    """
     params = master.hydra.sweeper.params or {}
     if "experiment" in params:
         typed, params = _unfolded(master, typed), {}
+
     rows = sweep_rows(loader, typed, params)
-    names = [
-        name
-        for each in rows
-        if each.key_or_group == "experiment" and each.is_sweep_override()
-        for name in each.sweep_string_iterator()
-    ]
+    names: list[str] = []
+    for row in rows:
+        if row.key_or_group == "experiment" and row.is_sweep_override():
+            names += row.sweep_string_iterator()
     if not names:
         yield rows
     for name in names:
-        one = [f"experiment={name}" if key_of(word) == "experiment" else word for word in typed]
-        words = [*master.hydra.overrides.hydra, *one]
-        config = loader.load_configuration(master.hydra.job.config_name, words, RunMode.MULTIRUN)
-        yield from _experiments(loader, config, one)
+        chosen = f"experiment={name}"
+        words = [chosen if key_of(word) == "experiment" else word for word in typed]
+        all_words = [*master.hydra.overrides.hydra, *words]
+        config_name = master.hydra.job.config_name
+        config = loader.load_configuration(config_name, all_words, RunMode.MULTIRUN)
+        yield from _experiments(loader, config, words)
 
 
 def _unfolded(master: DictConfig, typed: Sequence[str]) -> list[str]:
-    """Write out a table of experiments: its sweep, its name and its report for each of them."""
+    """Write out a table of experiments: its sweep, its name and its report for each of them.
+
+    Args:
+        master: composed with the table, an experiment with `experiment` among its `params`.
+        typed: overrides of the command line.
+    """
     name = str(master.hydra.runtime.choices["experiment"])
     others = [word for word in typed if key_of(word) != "experiment"]
-    words = {
+    other_keys = {key_of(word) for word in others}
+    sweep = sweep_name(name.replace("/", "-"), not_swept(others))
+    values = {
         "experiment": "",
         "report": str(master.report or "null"),
         **master.hydra.sweeper.params,
-        "run.sweep": f"'{sweep_name(name.replace('/', '-'), not_swept(others))}'",
+        "run.sweep": f"'{sweep}'",
     }
-    named = set(map(key_of, others))
-    return [*(f"{key}={value}" for key, value in words.items() if key not in named), *others]
+    words = [f"{key}={value}" for key, value in values.items() if key not in other_keys]
+    return [*words, *others]
 
 
 def _words(override: Override) -> list[str]:
@@ -162,4 +211,5 @@ def _words(override: Override) -> list[str]:
         raise HydraException(
             f"{override.input_line}: a grid has no intervals; hydra/sweeper=optuna"
         )
-    return [f"{override.get_key_element()}={each}" for each in override.sweep_string_iterator()]
+    key = override.get_key_element()
+    return [f"{key}={value}" for value in override.sweep_string_iterator()]

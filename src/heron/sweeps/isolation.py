@@ -38,6 +38,10 @@ def start_server(preload: Sequence[str] = (), job: Run | None = None) -> None:
     """Start the server, which begins to import `preload` and more; returns at once.
 
     Then it reads the data of `job`, if its folder is claimed by that time, for all that it forks.
+
+    Args:
+        preload: modules that it imports besides heron's.
+        job: whose data it reads; None: no data.
     """
     _context.set_forkserver_preload([*preload, "heron.sweeps.preload"])
     resource_tracker.ensure_running()  # starting it later would unblock SIGTERM
@@ -52,25 +56,26 @@ class JobProcess:
     """A job in a process of its own; `n_jobs` run side by side and share the cores.
 
     `clock` counts from the fork, so that the server's start counts for no job.
+
+    Args:
+        job: claimed by the command.
+        n_jobs: how many run side by side.
+        run: does the work in the process; None trains.
     """
 
     def __init__(self, job: Run, n_jobs: int = 1, run: RunAlone | None = None):
         self._follow_log(job)
         self.failure: dict[str, Any] | None = None  # the job's own report, if it sent one
         self._replies, theirs = _context.Pipe(duplex=False)
+
+        where = os.getcwd(), os.environ.get(VARIABLE, "")
         known = known_hashes(), terminal.said()
         self._process = _context.Process(
             target=_work,
-            args=(
-                pickle.dumps(job.composed()),
-                n_jobs,
-                (os.getcwd(), os.environ.get(VARIABLE, "")),
-                known,
-                theirs,
-                run or _run,
-            ),
+            args=(pickle.dumps(job.composed()), n_jobs, where, known, theirs, run or _run),
             name=job.folder.path.name,
         )
+
         with _without_main():
             self._process.start()  # waits until the server has imported what it needs
         self.clock = Clock()
@@ -79,7 +84,9 @@ class JobProcess:
     def _follow_log(self, job: Run) -> None:
         self.job = job
         self.clock = Clock()
-        self._offset = job.folder.log.stat().st_size if job.folder.log.is_file() else 0
+        self._offset = 0
+        if job.folder.log.is_file():
+            self._offset = job.folder.log.stat().st_size
 
     @property
     def sentinel(self) -> int:
@@ -119,12 +126,12 @@ class JobProcess:
         if self._replies.closed or not self._replies.poll():
             return
         try:
-            hashes, said, self.failure = self._replies.recv()
+            hashes, warnings, self.failure = self._replies.recv()
         except (EOFError, OSError):  # the job was killed
             self._replies.close()
             return
         remember_hashes(hashes)
-        terminal.said(said)
+        terminal.said(warnings)
 
     def close(self) -> None:
         """Release what an ended job has held open."""
@@ -146,8 +153,13 @@ class JobProcess:
 
 
 def wait_for_any(processes: list[JobProcess], seconds: float) -> None:
-    """Wait until one of the jobs ends, at most `seconds`, and keep what they have sent."""
-    connection.wait([each.sentinel for each in processes], seconds)
+    """Wait until one of the jobs ends, at most `seconds`, and keep what they have sent.
+
+    Args:
+        processes: of the jobs.
+        seconds: at most.
+    """
+    connection.wait([process.sentinel for process in processes], seconds)
     for process in processes:
         process.receive()
 
@@ -177,31 +189,38 @@ def _without_main() -> Iterator[None]:
 def _work(
     pickled: bytes,
     n_jobs: int,
-    place: tuple[str, str],
+    where: tuple[str, str],
     known: tuple[dict[Any, str], set[str]],
     replies: Connection,
     run: RunAlone,
 ) -> None:
     """Run one job; in its own process.
 
-    The place is the command's working folder and its `HERON_FORKS`; file hashes and warnings that
-    are not `known` go to `replies`, with the failure that `run` returns.
+    Args:
+        pickled: the job.
+        n_jobs: how many jobs run side by side.
+        where: the command's working folder and its `HERON_FORKS`.
+        known: the file hashes and the warnings of the jobs before it.
+        replies: gets the further ones, and the failure that `run` returns.
+        run: does the work.
     """
     # Ctrl+C in a terminal reaches a whole process group: the parent alone decides.
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     raise_at_sigterm()
-    os.chdir(place[0])
-    os.environ[VARIABLE] = place[
-        1
-    ]  # the server may have been started before the command named its forks
+
+    folder, forks = where
+    os.chdir(folder)
+    os.environ[VARIABLE] = forks  # the command may have named them after the server's start
     job = _unpickled(pickled)
     print_to(job.folder.log)
-    remember_hashes(known[0])
-    terminal.said(known[1])
+    hashes, warnings = known
+    remember_hashes(hashes)
+    terminal.said(warnings)
+
     code, failure = run(job, n_jobs)
-    learnt = {version: h for version, h in known_hashes().items() if version not in known[0]}
-    replies.send((learnt, terminal.said(), failure))
+    new = {version: digest for version, digest in known_hashes().items() if version not in hashes}
+    replies.send((new, terminal.said(), failure))
     sys.exit(code)
 
 
@@ -220,7 +239,12 @@ def _run(job: Run, processes: int) -> tuple[int, None]:
 
 
 def train_beside(job: Run, processes: int) -> None:
-    """Train in this process, one of several that share the cores."""
+    """Train in this process, one of several that share the cores.
+
+    Args:
+        job: claimed by the command.
+        processes: how many share the cores.
+    """
     import torch  # start-up time: the parent, which imports this module, does without
 
     from heron.training.job import train
@@ -234,7 +258,11 @@ def train_beside(job: Run, processes: int) -> None:
 
 
 def print_to(log: Path) -> None:
-    """Append everything that this process prints, C libraries included, to a file."""
+    """Append everything that this process prints, C libraries included, to a file.
+
+    Args:
+        log: is made where it is missing.
+    """
     sys.stdout.flush()
     sys.stderr.flush()
     # In somebody else's run folder, a link could lead to any file.

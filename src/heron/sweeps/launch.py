@@ -33,7 +33,7 @@ MULTIRUN = "multirun.yaml"
 
 
 class JobError(HeronError):
-    """How a job of a sweep ended, where it did not end well."""
+    """The error of a job of a sweep that failed or was interrupted."""
 
     interrupted = False
 
@@ -54,6 +54,10 @@ class Plan:
 
     def add(self, composition: Composition, several: bool) -> Run:
         """Resolve a composition and name its folder; of two equal runs the later one counts.
+
+        Args:
+            composition: of the job.
+            several: whether the command has other jobs, so that data read to check one are kept.
 
         Raises:
             ConfigError: it cannot be run.
@@ -81,19 +85,23 @@ class Plan:
         self.refused.append((", ".join(overrides), first_line(error)))
 
 
-def plan_jobs(found: Sequence[Composition]) -> Plan:
-    """Plan composed jobs; a mistake in one does not end the others."""
+def plan_jobs(compositions: Sequence[Composition]) -> Plan:
+    """Plan composed jobs; a mistake in one does not end the others.
+
+    Args:
+        compositions: of all jobs of a command.
+    """
     plan = Plan()
-    for composition in found:
+    for composition in compositions:
         try:
-            plan.add(composition, several=len(found) > 1)
+            plan.add(composition, several=len(compositions) > 1)
         except HeronError as error:
             plan.refuse(composition.overrides, error)
     return plan
 
 
 class Launch:
-    """Runs batches of a sweep's jobs for Hydra; keeps what the progress lines show of all."""
+    """Runs a sweep's jobs for Hydra, which may launch them in several batches."""
 
     def __init__(self, context: HydraContext, master: DictConfig, n_jobs: int):
         self.context, self.master = context, master
@@ -101,35 +109,62 @@ class Launch:
         self.sweep = Sweep(n_jobs)
 
     def __call__(self, job_overrides: Sequence[Sequence[str]], first: int) -> list[JobReturn]:
-        """Run one batch; `first` is the number of its first job."""
-        make = JobComposer(self.context.config_loader, self.master, job_overrides)
+        """Run one batch.
+
+        Args:
+            job_overrides: of each job.
+            first: number of the first job among those of all batches.
+
+        Returns:
+            How each job ended, in the same order.
+        """
+        compose = JobComposer(self.context.config_loader, self.master, job_overrides)
+        several = max(self.sweep.total, len(job_overrides)) > 1
         planned: list[Run | HeronError] = []
         for number, words in enumerate(job_overrides, first):
             try:
-                several = max(self.sweep.total, len(job_overrides)) > 1
-                with explained(words), make.lent(words) as lent:
-                    job = self.plan.add(Composition(_numbered(lent, number)), several)
-                    place = lent.hydra.sweep.dir, lent.hydra.sweep.subdir
-                # Most jobs of a sweep that is called again are done: only others need a copy.
-                job.whole = partial(_compose, make, words, number, place)
-                planned.append(job)
+                with explained(words), compose.in_place(words) as whole:
+                    job = self.plan.add(Composition(_numbered(whole, number)), several)
+                    sweep = whole.hydra.sweep.dir, whole.hydra.sweep.subdir
             except HeronError as error:
                 self.plan.refuse(words, error)
                 planned.append(error)
-        jobs = {each.folder.path: each for each in planned if isinstance(each, Run)}
-        outcomes = self.sweep.run(list(jobs.values())) if jobs else []
-        by_path = {each.job.folder.path: each for each in outcomes}
-        return [
-            returned(words, by_path.get(job.folder.path) if isinstance(job, Run) else job)
-            for words, job in zip(job_overrides, planned, strict=True)
-        ]
+                continue
+            # Most jobs of a sweep that is called again are done: only others need a copy.
+            job.whole = partial(_compose, compose, words, number, sweep)
+            planned.append(job)
+
+        jobs = {job.folder.path: job for job in planned if isinstance(job, Run)}
+        outcomes = {}
+        if jobs:
+            for outcome in self.sweep.run(list(jobs.values())):
+                outcomes[outcome.job.folder.path] = outcome
+
+        ended = []
+        for words, job_or_error in zip(job_overrides, planned, strict=True):
+            ending: Outcome | HeronError | None
+            if isinstance(job_or_error, Run):
+                ending = outcomes.get(job_or_error.folder.path)
+            else:
+                ending = job_or_error
+            ended.append(returned(words, ending))
+        return ended
 
 
-def _compose(make: JobComposer, words: Sequence[str], number: int, place: Any) -> DictConfig:
-    """Compose a job that is to be run, whose folder is known."""
-    whole = _numbered(make(words), number)
+def _compose(
+    compose: JobComposer, words: Sequence[str], number: int, sweep: tuple[str, str]
+) -> DictConfig:
+    """Compose a job that is to be run, whose folder is known.
+
+    Args:
+        compose: composes the sweep's jobs.
+        words: the job's overrides.
+        number: of the job in the sweep.
+        sweep: its `hydra.sweep.dir` and `hydra.sweep.subdir`.
+    """
+    whole = _numbered(compose(words), number)
     with open_dict(whole.hydra):
-        whole.hydra.sweep.dir, whole.hydra.sweep.subdir = place
+        whole.hydra.sweep.dir, whole.hydra.sweep.subdir = sweep
     return whole
 
 
@@ -140,20 +175,27 @@ def _numbered(whole: DictConfig, number: int) -> DictConfig:
 
 
 def returned(words: Sequence[str], outcome: Outcome | HeronError | None) -> JobReturn:
-    """Tell Hydra how a job ended: with its score on validation, or an error."""
-    found = JobReturn(overrides=list(words))
-    if isinstance(outcome, Outcome):
-        found.working_dir = str(outcome.job.folder.path)
-    if isinstance(outcome, Outcome) and outcome.state in ("done", "pruned"):
-        found.return_value, found.status = outcome.job.score(), JobStatus.COMPLETED
-        return found
-    error = outcome
-    if isinstance(outcome, Outcome):
-        error = JobError(outcome.error or outcome.state)
-        error.interrupted = outcome.state == "interrupted"
-        found.overrides = outcome.job.overrides
-    found.return_value, found.status = error, JobStatus.FAILED
-    return found
+    """Tell Hydra how a job ended: with its score on validation, or an error.
+
+    Args:
+        words: the job's overrides.
+        outcome: how it ended, or why it could not be run.
+    """
+    ended = JobReturn(overrides=list(words))
+    ended.status = JobStatus.FAILED
+    if not isinstance(outcome, Outcome):
+        ended.return_value = outcome
+        return ended
+    ended.working_dir = str(outcome.job.folder.path)
+    if outcome.state in ("done", "pruned"):
+        ended.status = JobStatus.COMPLETED
+        ended.return_value = outcome.job.score()
+        return ended
+    error = JobError(outcome.error or outcome.state)
+    error.interrupted = outcome.state == "interrupted"
+    ended.return_value = error
+    ended.overrides = outcome.job.overrides
+    return ended
 
 
 def run_grid(sweeper: Any) -> list[list[JobReturn]]:
@@ -161,15 +203,25 @@ def run_grid(sweeper: Any) -> list[list[JobReturn]]:
     loader, config = sweeper.hydra_context.config_loader, sweeper.config
     jobs = grid(loader, config)
     begin_sweep(loader, config, jobs[0])
-    size, found = sweeper.max_batch_size or len(jobs), []
+    size = sweeper.max_batch_size or len(jobs)
+    batches = []
     for start in range(0, len(jobs), size):
-        found.append(sweeper.launcher.launch(jobs[start : start + size], start))
+        batches.append(sweeper.launcher.launch(jobs[start : start + size], start))
     end_sweep(Path(config.hydra.sweep.dir), getattr(sweeper.launcher, "batch", None))
-    return found
+    return batches
 
 
 def begin_sweep(loader: Any, config: DictConfig, words: Sequence[str]) -> Composition:
-    """Make the sweep's folder, as its first job names it, with Hydra's `multirun.yaml`."""
+    """Make the sweep's folder, as its first job names it, with Hydra's `multirun.yaml`.
+
+    Args:
+        loader: Hydra's.
+        config: that the jobs share; `hydra.sweep.dir` is set in it.
+        words: overrides of the first job.
+
+    Returns:
+        The first job.
+    """
     first = Composition(config)
     with suppress(HydraException):  # what is wrong with the job is said when its turn comes
         first = Composition(JobComposer(loader, config, [words])(words))
@@ -182,20 +234,27 @@ def begin_sweep(loader: Any, config: DictConfig, words: Sequence[str]) -> Compos
 
 
 def end_sweep(folder: Path, batch: Launch | None) -> None:
-    """Say that tables include runs of other commands; leave no folder where nothing could run."""
-    if {path.name for path in folder.iterdir()} == {MULTIRUN}:
+    """Say that tables include runs of other commands; leave no folder where nothing could run.
+
+    Args:
+        folder: of the sweep.
+        batch: heron's launcher, which knows the jobs; None for another one.
+    """
+    if [path.name for path in folder.iterdir()] == [MULTIRUN]:
         (folder / MULTIRUN).unlink()
         folder.rmdir()
-    elif batch is not None:
-        own = {job.folder.path for job in batch.plan.jobs}
-        sweeps = {path.parent for path in own} or {folder}
-        marks = [mark for sweep in sweeps for mark in sweep.glob("*/config.yaml")]
-        others = sorted({mark.parent for mark in marks} - own)
-        if others:
-            print(
-                f"The tables also show runs that this command did not ask for ({len(others)}, such "
-                f"as {others[0].name}); run.sweep=NAME keeps runs apart"
-            )
+        return
+    if batch is None:
+        return
+    own = {job.folder.path for job in batch.plan.jobs}
+    sweeps = {path.parent for path in own} or {folder}
+    runs = {config.parent for sweep in sweeps for config in sweep.glob("*/config.yaml")}
+    others = sorted(runs - own)
+    if others:
+        print(
+            f"The tables also show runs that this command did not ask for ({len(others)}, such "
+            f"as {others[0].name}); run.sweep=NAME keeps runs apart"
+        )
 
 
 def run_apart(job: Run) -> Outcome:
@@ -211,7 +270,13 @@ def run_planned(
     refused: Sequence[tuple[str, str]],
     report: Callable[[Sequence[JobReturn]], Any],
 ) -> int:
-    """Run jobs that a command has planned itself; returns its exit code."""
+    """Run jobs that a command has planned itself; returns its exit code.
+
+    Args:
+        jobs: at least one.
+        refused: overrides of jobs that cannot be run, and why.
+        report: is called with the jobs if any is done.
+    """
     outcomes = Sweep().run(jobs)
     ended = [returned(outcome.job.overrides, outcome) for outcome in outcomes]
     if any(outcome.state == "done" for outcome in outcomes):
@@ -219,31 +284,49 @@ def run_planned(
     return conclude(ended, refused)
 
 
-def conclude(found: Sequence[JobReturn], refused: Sequence[tuple[str, str]] = ()) -> int:
-    """Print which jobs of a sweep failed; returns the exit code."""
-    bad = [each for each in found if each.status == JobStatus.FAILED]
-    cut = [each for each in bad if getattr(each._return_value, "interrupted", False)]
-    shared = set.intersection(*(set(each.overrides or ()) for each in found)) if found else set()
-    reasons = [
-        (", ".join(w for w in each.overrides or () if w not in shared), each._return_value)
-        for each in bad
-        if each not in cut
-    ]
+def conclude(ended: Sequence[JobReturn], refused: Sequence[tuple[str, str]] = ()) -> int:
+    """Print which jobs of a sweep failed; returns the exit code.
+
+    Args:
+        ended: the jobs that were run.
+        refused: overrides of those that could not be, and why.
+    """
+    common = set[str]()
+    if ended:
+        common = set.intersection(*(set(job.overrides or ()) for job in ended))
+    interrupted = 0
+    was_run = False  # whether any job that did not end well was run
     failed: dict[str, list[str]] = {}  # jobs by reason
-    for words, error in [*refused, *((words, first_line(error)) for words, error in reasons)]:
-        failed.setdefault(error, []).append(words)
-    jobs, number = len(found) + len(refused), sum(map(len, failed.values()))
-    if number == jobs and not any(isinstance(each._return_value, JobError) for each in bad):
+
+    for words, reason in refused:
+        failed.setdefault(reason, []).append(words)
+    for job in ended:
+        if job.status != JobStatus.FAILED:
+            continue
+        error: Any = job._return_value
+        was_run = was_run or isinstance(error, JobError)
+        if getattr(error, "interrupted", False):
+            interrupted += 1
+            continue
+        own = ", ".join(word for word in job.overrides or () if word not in common)
+        failed.setdefault(first_line(error), []).append(own)
+
+    jobs = len(ended) + len(refused)
+    number = sum(len(names) for names in failed.values())
+    if number == jobs and not was_run:
         return 2  # no job was run, and the reasons are printed
     if failed:
-        said = [
-            f"{number} of {jobs} jobs failed:",
-            *(f"  {'; '.join(names)}: {error}" for error, names in failed.items()),
+        lines = [f"heron train: {number} of {jobs} jobs failed:"]
+        for reason, names in failed.items():
+            lines.append(f"  {'; '.join(names)}: {reason}")
+        lines.append(
             "The same command resumes what was interrupted (killed, out of memory, disk full); "
-            "run.retry=failed tries the others again, too. What a job printed is in its log.txt.",
-        ]
-    else:
-        said = [f"{len(cut)} of {jobs} jobs interrupted; the same command resumes them"]
-    if failed or cut:
-        print(redact("heron train: " + "\n".join(said)), file=sys.stderr)
-    return 2 if failed else TERMINATED if cut else 0
+            "run.retry=failed tries the others again, too. What a job printed is in its log.txt."
+        )
+        print(redact("\n".join(lines)), file=sys.stderr)
+        return 2
+    if interrupted:
+        message = f"{interrupted} of {jobs} jobs interrupted; the same command resumes them"
+        print(redact(f"heron train: {message}"), file=sys.stderr)
+        return TERMINATED
+    return 0

@@ -38,7 +38,8 @@ from heron.training.stored import read_own
 
 get_checkpoint_conversion_mapping("bert")  # builds a table that every export uses
 
-if path := os.environ.pop(READ, ""):
+path = os.environ.pop(READ, "")
+if path:
     output(Output(quiet=True))  # the command reads it, too, and says what there is to say
     with env_override({"TOKENIZERS_PARALLELISM": "false"}), suppress(Exception):
         prepare_once(read_own(Path(path)))  # a job says what is wrong

@@ -63,13 +63,20 @@ class SearchConfig(SweeperConfig):
 
 
 def settings_of(sweeper: Mapping[str, Any]) -> SearchConfig:
-    """Read the keys of `hydra.sweeper`; a ConfigError names a wrong one."""
-    own = {each.name for each in fields(SearchConfig)} - {"study", "trial"}
-    return parse(SearchConfig, {key: sweeper[key] for key in own}, "hydra.sweeper.")
+    """Read the keys of `hydra.sweeper`; a ConfigError names a wrong one.
+
+    Args:
+        sweeper: `hydra.sweeper`.
+    """
+    keys = {field.name for field in fields(SearchConfig)} - {"study", "trial"}
+    return parse(SearchConfig, {key: sweeper[key] for key in keys}, "hydra.sweeper.")
 
 
 def distribution(override: Override) -> BaseDistribution:
     """Read the values or the interval of a swept override as Optuna has them.
+
+    Args:
+        override: of a swept key.
 
     Raises:
         ConfigError: a value holds a secret.
@@ -77,57 +84,75 @@ def distribution(override: Override) -> BaseDistribution:
     swept = override.value()
     if isinstance(swept, IntervalSweep):
         low, high = swept.start or 0, swept.end or 0
-        whole = isinstance(low, int) and isinstance(high, int)
-        return (IntDistribution if whole else FloatDistribution)(low, high, "log" in swept.tags)
+        kind = _kind_of_numbers(low, high)
+        return kind(low, high, "log" in swept.tags)
     values = list(dict.fromkeys(override.sweep_string_iterator()))
     if override.is_range_sweep():
-        numbers = sorted(map(literal_eval, values))
+        numbers = sorted(literal_eval(value) for value in values)
         step = numbers[1] - numbers[0] if len(numbers) > 1 else 1
-        whole = all(isinstance(each, int) for each in numbers)
-        kind = IntDistribution if whole else FloatDistribution
-        return kind(numbers[0], numbers[-1], step=step)
-    secret = next((word for word in values if redact(word) != word), None)
-    if secret is not None:
-        raise ConfigError(
-            f"{override.get_key_element()}: {redact(secret)} holds a secret, which a search would "
-            "write into its journal. Give the key one value, or take hydra/sweeper=grid"
-        )
+        return _kind_of_numbers(*numbers)(numbers[0], numbers[-1], step=step)
+    for value in values:
+        masked = redact(value)
+        if masked != value:
+            raise ConfigError(
+                f"{override.get_key_element()}: {masked} holds a secret, which a search would "
+                "write into its journal. Give the key one value, or take hydra/sweeper=grid"
+            )
     return CategoricalDistribution(values)
 
 
-def _word(of: Any, value: Any) -> str:
-    """Write a drawn value as on the command line, numbers to six digits."""
-    if not isinstance(of, FloatDistribution):
+def _kind_of_numbers(*numbers: float) -> Any:
+    is_whole = all(isinstance(number, int) for number in numbers)
+    return IntDistribution if is_whole else FloatDistribution
+
+
+def _word(space: Any, value: Any) -> str:
+    """Write a drawn value as on the command line, numbers to six digits.
+
+    Args:
+        space: of the key.
+        value: drawn from it.
+    """
+    if not isinstance(space, FloatDistribution):
         return str(value)
-    # Rounding must not leave the interval.
-    return repr(min(max(float(f"{value:.{_DIGITS}g}"), of.low), of.high))
+    rounded = float(f"{value:.{_DIGITS}g}")
+    return repr(min(max(rounded, space.low), space.high))  # still in the interval
 
 
-def _first(of: Any) -> str:
+def _first(space: Any) -> str:
     """Write the first value, or the lower end of an interval."""
-    return str(of.choices[0]) if isinstance(of, CategoricalDistribution) else _word(of, of.low)
+    if isinstance(space, CategoricalDistribution):
+        return str(space.choices[0])
+    return _word(space, space.low)
 
 
-def _size(of: Any) -> float:
+def _size(space: Any) -> float:
     """Count the values; infinite for an interval of fractions."""
-    if isinstance(of, CategoricalDistribution):
-        return len(of.choices)
-    return math.inf if of.step is None else round((of.high - of.low) / of.step) + 1
+    if isinstance(space, CategoricalDistribution):
+        return len(space.choices)
+    if space.step is None:
+        return math.inf
+    return round((space.high - space.low) / space.step) + 1
 
 
 def run_search(sweeper: Any) -> list[list[JobReturn]]:
     """Ask, launch and tell until there are enough trials; returns how the last try of each ended.
 
+    Args:
+        sweeper: Hydra's plugin, set up.
+
     Raises:
         ConfigError: nothing varies, or what varies cannot be searched.
     """
     search = Search(sweeper)
-    found: dict[int, JobReturn] = {}
-    while batch := search.ask():
-        for number, ended in zip(batch, search.launch(batch), strict=True):
-            search.tell(number, ended)
-            found[number] = ended
-    return [[*found.values(), *search.refused]]
+    ended = {}
+    batch = search.ask()
+    while batch:
+        for number, job in zip(batch, search.launch(batch), strict=True):
+            search.tell(number, job)
+            ended[number] = job
+        batch = search.ask()
+    return [[*ended.values(), *search.refused]]
 
 
 def problems(config: Config) -> Iterator[str]:
@@ -144,114 +169,175 @@ def problems(config: Config) -> Iterator[str]:
 
 
 class Search:
-    """The trials of one study."""
+    """The trials of one study.
+
+    Args:
+        sweeper: Hydra's plugin, set up.
+
+    Raises:
+        ConfigError: nothing varies, or what varies cannot be searched.
+    """
 
     def __init__(self, sweeper: Any):
         config, loader = sweeper.config, sweeper.hydra_context.config_loader
-        rows = sweep_rows(loader, typed_words(config), config.hydra.sweeper.params)
-        self.rows = {each.get_key_element(): str(each.input_line) for each in rows}
-        self.space = {
-            each.get_key_element(): distribution(each) for each in rows if each.is_sweep_override()
-        }
-        for row in rows:
-            why = _REFUSED.get(key := key_of(row.get_key_element()))
-            if why and (row.is_sweep_override() or key == "run.job"):
+        self.rows: dict[str, str] = {}  # overrides as typed, by key
+        self.space: dict[str, BaseDistribution] = {}
+        for row in sweep_rows(loader, typed_words(config), config.hydra.sweeper.params):
+            name, is_swept = row.get_key_element(), row.is_sweep_override()
+            key = key_of(name)
+            if key in _REFUSED and (is_swept or key == "run.job"):
+                why = _REFUSED[key]
                 raise ConfigError(f"{key}: {why}; give it one value, or take hydra/sweeper=grid")
+
+            self.rows[name] = str(row.input_line)
+            if is_swept:
+                self.space[name] = distribution(row)
         vary(config, map(key_of, self.space))
         self.settings = settings_of(config.hydra.sweeper)
         self.refused: list[JobReturn] = []
-        first = begin_sweep(loader, config, self._words(map(_first, self.space.values())))
-        resolved = first.resolved()
-        if wrong := list(problems(resolved)):
-            raise ConfigError("\n".join(wrong))
+
+        lowest = [_first(space) for space in self.space.values()]
+        first = begin_sweep(loader, config, self._words(lowest)).resolved()
+        mistakes = list(problems(first))
+        if mistakes:
+            raise ConfigError("\n".join(mistakes))
+
+        self.monitor = first.trainer.monitor
         self.folder = Path(str(config.hydra.sweep.dir))
-        self.epochs, self.monitor = resolved.trainer.max_epochs, resolved.trainer.monitor
-        self.name = _study_name(resolved, self.space)
-        if not resolved.run.resume:
+        self.name = _study_name(first, self.space)
+        if not first.run.resume:
             forget_study(self.folder, self.name)
-        self._study = open_study(self.folder, self.name, self.settings, self.epochs, self.monitor)
+        epochs = first.trainer.max_epochs
+
+        self._study = open_study(self.folder, self.name, self.settings, epochs, self.monitor)
+
         fixed = [line for key, line in self.rows.items() if key not in self.space]
         self._compose = JobComposer(loader, config, [fixed])
         self.launcher = sweeper.launcher
-        self.n_jobs = max(1, int(getattr(self.launcher, "n_jobs", None) or 1))
-        self._cuts, self._launched = Counter[int](), 0
+        n_jobs = getattr(self.launcher, "n_jobs", None)  # another package's may have none
+        self.n_jobs = max(1, int(n_jobs or 1))
+        self._cuts = Counter[int]()  # interruptions of each trial's job in this command
+        self._launched = 0
         self._asked: set[int] | None = None  # trials of this command, and earlier ones
-        self.total = int(min(self.settings.n_trials, math.prod(map(_size, self.space.values()))))
+
+        # A space with few points ends the search early.
+        points = math.prod(_size(space) for space in self.space.values())
+        self.total = int(min(self.settings.n_trials, points))
         batch = getattr(self.launcher, "batch", None)
         if batch is not None:  # heron's own: it counts, and its server imports Optuna once
             batch.sweep.total = self.total
             batch.sweep.preload = ("optuna",) if self.settings.pruner != "none" else ()
 
     def ask(self) -> list[int]:
-        """Choose the next trials, at most `n_jobs`; at first all existing ones."""
+        """Choose the next trials, at most `n_jobs`; the first call returns all that exist.
+
+        Returns:
+            Numbers of trials of the study; empty where the search has ended.
+        """
         with self._lock():
             self._drop_unfinished()
-            known = [t for t in self._trials() if "job" in t.user_attrs]
+            with_job = [t for t in self._trials() if "job" in t.user_attrs]
             if self._asked is None:
-                free = [t.number for t in known if not self._folder(t).is_busy()]
+                free = [t.number for t in with_job if not self._folder(t).is_busy()]
                 self._asked = set(free)
                 if free:
                     return free
-            cut = [
-                t.number
-                for t in known
-                if t.number in self._asked
-                and not t.state.is_finished()
-                and self._cuts[t.number] < _MOST_CUTS
-            ]
-            found = cut[: self.n_jobs]
+
+            chosen = []
+            for trial in with_job:  # those that were interrupted come first
+                is_own = trial.number in self._asked and not trial.state.is_finished()
+                if is_own and self._cuts[trial.number] < _MOST_CUTS:
+                    chosen.append(trial.number)
+            chosen = chosen[: self.n_jobs]
             for _ in range(_MOST_REPEATS):
-                if len(found) >= self.n_jobs or len(self._trials()) >= self.total:
+                if len(chosen) >= self.n_jobs or len(self._trials()) >= self.total:
                     break
-                if (number := self._ask()) is not None:
-                    found.append(number)
+                number = self._ask()
+                if number is not None:
+                    chosen.append(number)
                     self._asked.add(number)
-            return found
+            return chosen
 
     def launch(self, numbers: Sequence[int]) -> Sequence[JobReturn]:
-        """Run the jobs of some trials."""
+        """Run the jobs of some trials.
+
+        Args:
+            numbers: of trials of the study.
+
+        Returns:
+            How the job of each ended, in the same order.
+        """
         points = {trial.number: trial.user_attrs["point"] for trial in self._trials()}
         jobs = [self._job(points[number], number) for number in numbers]
-        first, self._launched = self._launched, self._launched + len(jobs)
+        first = self._launched
+        self._launched += len(jobs)
         return self.launcher.launch(jobs, first)
 
     def _job(self, point: Sequence[str], number: int) -> list[str]:
-        of = {each.name: getattr(self.settings, each.name) for each in fields(SweeperConfig)}
-        of |= {"study": self.name, "trial": number}
-        words = [*self._words(point), *(f"sweeper.{key}={value}" for key, value in of.items())]
-        # The folder of a job that has begun must not be cleared again.
-        return [*words, "run.resume=true"] if self._cuts[number] else words
+        """Write the overrides of a trial's job.
+
+        Args:
+            point: values in the order of the space.
+            number: of the trial.
+        """
+        words = self._words(point)
+        own = {"study": self.name, "trial": number}
+        for field in fields(SweeperConfig):
+            value = own.get(field.name, getattr(self.settings, field.name))
+            words.append(f"sweeper.{field.name}={value}")
+        if self._cuts[number]:  # the folder of a job that has begun must not be cleared again
+            words.append("run.resume=true")
+        return words
 
     def tell(self, number: int, ended: JobReturn) -> None:
-        """Tell the study how a trial's job ended; trials that the command tries again stay open."""
+        """Tell the study how a trial's job ended; trials that the command tries again stay open.
+
+        Args:
+            number: of the trial.
+            ended: its job.
+        """
         with self._lock():
             trial = self._all()[number]
-            status = self._folder(trial).read_status()
+            folder = self._folder(trial)
+            status = folder.read_status()
             state = status.get("state")
-            self._cuts[number] += state not in ("done", "pruned")
-            refused = ended.status == JobStatus.FAILED and state is None
-            own = state == "failed" and status.get("retry") is False
-            told = trial.state.is_finished()
-            score = self._folder(trial).read_score(self.monitor) if state == "done" else None
+            if state not in ("done", "pruned"):
+                self._cuts[number] += 1
+
+            score = folder.read_score(self.monitor) if state == "done" else None
+            is_told = trial.state.is_finished()
             if score is not None and trial.state != TrialState.COMPLETE:
-                if told:  # the trial failed or was pruned before, and Optuna cannot reopen it
+                if is_told:  # the trial failed or was pruned before, and Optuna cannot reopen it
                     self._add_again(trial, score)
                 else:
                     self._study.tell(number, score)
-            elif not told and (refused or own or state == "done"):
+                return
+            if is_told:
+                return
+
+            was_refused = ended.status == JobStatus.FAILED and state is None
+            has_failed = state == "failed" and status.get("retry") is False
+            if was_refused or has_failed or state == "done":
                 self._study.tell(number, state=TrialState.FAIL)
-            elif not told and state == "pruned":
+            elif state == "pruned":
                 self._study.tell(number, state=TrialState.PRUNED)
 
     def _ask(self) -> int | None:
-        """Ask for one point; None where it makes no new job. The lock is held."""
+        """Ask the study for one point. The caller holds the lock.
+
+        Returns:
+            The number of the new trial; None if the point was tried before, or if its job cannot be
+            composed.
+        """
         seed_sampler(self._study, self.settings)
         trial = self._study.ask(self.space)
-        point = [_word(of, trial.params[key]) for key, of in self.space.items()]
+
+        point = [_word(space, trial.params[key]) for key, space in self.space.items()]
         others = self._trials()
-        before = [t.number for t in others if t.user_attrs.get("point") == point]
+        same = [t.number for t in others if t.user_attrs.get("point") == point]
         trial.set_user_attr("point", point)
-        if not before:
+
+        if not same:
             words = self._job(point, trial.number)
             try:
                 with explained(words):
@@ -262,16 +348,17 @@ class Search:
                 self._study.tell(trial.number, state=TrialState.FAIL)
                 self.refused.append(returned(job_words(words), error))
                 return None
-            before = [t.number for t in others if t.user_attrs.get("job") == name]
-            if not before:
+            same = [t.number for t in others if t.user_attrs.get("job") == name]
+            if not same:
                 trial.set_user_attr("job", name)
                 return int(trial.number)
-        trial.set_user_attr("repeats", before[0])
+
+        trial.set_user_attr("repeats", same[0])
         self._study.tell(trial.number, state=TrialState.FAIL)
         return None
 
     def _drop_unfinished(self) -> None:
-        """Drop trials that a killed process had only asked for. The lock is held."""
+        """Close trials that a killed process has left without a job. The caller holds the lock."""
         for trial in self._trials():
             if trial.state == TrialState.RUNNING and "job" not in trial.user_attrs:
                 trial_of(self._study, trial.number).set_user_attr("repeats", trial.number)
@@ -289,8 +376,10 @@ class Search:
 
     def _words(self, point: Iterable[str]) -> list[str]:
         """Write out one trial's overrides."""
-        drawn = {key: f"{key}={value}" for key, value in zip(self.space, point, strict=True)}
-        return list({**self.rows, **drawn}.values())
+        rows = dict(self.rows)
+        for key, value in zip(self.space, point, strict=True):
+            rows[key] = f"{key}={value}"
+        return list(rows.values())
 
     def _trials(self) -> list[FrozenTrial]:
         """List the trials that count: without those that repeat another."""
@@ -307,11 +396,16 @@ class Search:
 
 
 def _study_name(first: Config, space: Mapping[str, BaseDistribution]) -> str:
-    """Name a search by the fixed settings and the space: only then are its scores comparable."""
-    keys = set(map(key_of, space))
+    """Name a search by the fixed settings and the space: only then are its scores comparable.
+
+    Args:
+        first: configuration of one of its jobs.
+        space: the distribution of each swept key.
+    """
+    keys = {key_of(key) for key in space}
     fixed = {key: value for key, value in identifying(first).items() if key not in keys}
-    described = {key: distribution_to_json(of) for key, of in space.items()}
-    return f"search-{fingerprint(fixed, described)[:8]}"
+    distributions = {key: distribution_to_json(values) for key, values in space.items()}
+    return f"search-{fingerprint(fixed, distributions)[:8]}"
 
 
 def forget_study(folder: Path, name: str) -> None:
@@ -325,16 +419,22 @@ def seed_sampler(study: optuna.Study, settings: SearchConfig) -> None:
 
     Trials that a killed process had only asked for do not count: without them, the points are the
     same. After a point that was tried before, the next one is drawn at random.
+
+    Args:
+        study: gets the sampler.
+        settings: of the search.
     """
     trials = study.get_trials(deepcopy=False)
-    counted = [each for each in trials if each.user_attrs.get("repeats") != each.number]
-    last = counted[-1] if counted else None
+    counted = [trial for trial in trials if trial.user_attrs.get("repeats") != trial.number]
+    is_repeated = False
+    if counted:
+        last = counted[-1]
+        is_repeated = last.state == TrialState.FAIL and "repeats" in last.user_attrs
+
     seed = (settings.seed * 100_003 + len(counted)) % 2**32
     sampler: BaseSampler = RandomSampler(seed=seed)
-    if last is not None and last.state == TrialState.FAIL and "repeats" in last.user_attrs:
-        pass
-    elif settings.sampler == "tpe":
+    if settings.sampler == "tpe" and not is_repeated:
         sampler = TPESampler(seed=seed, n_startup_trials=settings.startup_trials)
-    elif settings.sampler == "gp":
+    elif settings.sampler == "gp" and not is_repeated:
         sampler = GPSampler(seed=seed, n_startup_trials=max(1, settings.startup_trials))
     study.sampler = sampler

@@ -18,7 +18,7 @@ from heron.base.files import locked
 from heron.base.signals import INTERRUPTED
 from heron.base.terminal import duration
 from heron.metrics.names import signed
-from heron.results.best import Complexity, best_of, complexity
+from heron.results.best import best_of, complexity
 from heron.sweeps.devices import check_devices, start_job
 from heron.sweeps.isolation import JobProcess, killed, start_server, wait_for_any
 from heron.training.run import BUSY, DONE, BusyError, Run, count_ranks
@@ -30,7 +30,7 @@ _FOR_JOBS = 30.0  # seconds that stopped jobs have to finish what they are writi
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a job ended, or that it was not run."""
+    """How a job ended, in this command or before."""
 
     job: Run  # the job
     # `done`, `pruned` (ended early by its search), `failed`, or `interrupted` (by somebody else
@@ -62,20 +62,31 @@ class Sweep:
         self._waiting = deque[Run]()
 
     def run(self, jobs: Sequence[Run]) -> list[Outcome]:
-        """Run every job that is not done, those that another command works on included."""
-        several = any(count_ranks(job.config) > 1 for job in jobs)
-        self.isolate = jobs[0].config.run.isolate is not False or self.n_jobs > 1 or several
+        """Run every job that is not done, those that another command works on included.
+
+        Args:
+            jobs: one batch, at least one job.
+
+        Returns:
+            How each ended, in the order in which they were counted.
+        """
+        config = jobs[0].config
+        has_ranks = any(count_ranks(job.config) > 1 for job in jobs)
+        self.isolate = config.run.isolate is not False or self.n_jobs > 1 or has_ranks
         if self.isolate:
-            # It imports while jobs are planned. To read takes as long as to train a head.
-            heads = max(len(jobs), self.total) > 1 and jobs[0].config.encoder.freeze == "all"
-            start_server(self.preload, jobs[0] if heads else None)
+            # The server imports, and reads data, while jobs are planned. It only reads the data of
+            # heads on a frozen encoder: reading takes as long as training one of them.
+            several_heads = max(len(jobs), self.total) > 1 and config.encoder.freeze == "all"
+            start_server(self.preload, jobs[0] if several_heads else None)
+
         self._waiting.extend(self.plan(jobs))
         while True:
             self.work()
-            busy, free = self._open_jobs(), list[Run]()
+            busy = self._open_jobs()
             if not busy:
                 return self._own()
             _print_waiting(len(busy))
+            free: list[Run] = []
             while busy and not free:
                 time.sleep(_LOOK)
                 busy, free = self._look()
@@ -85,6 +96,9 @@ class Sweep:
         """Claim the folders of all jobs; returns those to be run.
 
         A failed job is tried again unasked if it is the command's only one.
+
+        Args:
+            jobs: one batch.
         """
         for job in jobs:
             check_devices(job.config)
@@ -96,31 +110,35 @@ class Sweep:
         return todo
 
     def work(self) -> None:
-        """Run the jobs that wait and that nobody works on."""
+        """Run the jobs in the queue, except those that another command works on."""
         with closing(self._side_by_side() if self.isolate else self._here()) as ended:
             for job, code, seconds in ended:
                 if code != BUSY:
                     self._record(job, code, seconds)
 
     def _open_jobs(self) -> list[Run]:
-        """List the jobs that are not counted as ended."""
+        """List the batch's jobs that have not ended."""
         return [job for job in self._jobs if job.folder.path not in self._ended]
 
     def _own(self) -> list[Outcome]:
-        """List how the jobs that are counted ended."""
+        """List the outcomes of the batch's jobs that have ended."""
         paths = {job.folder.path for job in self._jobs}
         return [outcome for path, outcome in self._ended.items() if path in paths]
 
     def _of(self) -> int:
-        """Count all jobs, also those to come, as far as is known."""
+        """Count the command's jobs: of all batches so far, or all that a search is to have."""
         return max(self.total, len(self._ended) + len(self._open_jobs()))
 
     def _look(self) -> tuple[list[Run], list[Run]]:
         """Count jobs that other commands ended; returns those they work on, and the rest."""
-        found: dict[str, list[Run]] = {"busy": [], "free": [], "ended": []}
+        busy, free = [], []
         for job in self._open_jobs():
-            found[self._state(job)].append(job)
-        return found["busy"], found["free"]
+            state = self._state(job)
+            if state == "busy":
+                busy.append(job)
+            elif state == "free":
+                free.append(job)
+        return busy, free
 
     def _state(self, job: Run) -> str:
         """Tell whether others work on a job (`busy`), have `ended` it, or neither (`free`).
@@ -130,31 +148,37 @@ class Sweep:
         if job.folder.is_busy():
             return "busy"
         status = job.folder.read_status()
-        if not (state := job.ended(status)):
+        state = job.ended(status)
+        if not state:
             return "free"
-        error = first_line(str(status.get("error") or ""))
-        self._add(Outcome(job, state, error, kept=True))
+        self._add_kept(job, state, str(status.get("error") or ""))
         print(self._line(), flush=True)
         return "ended"
 
     def _must_run(self, job: Run, retry: str) -> bool:
-        """Claim a job's folder; tell whether the job has to be run, and count it if not."""
+        """Claim a job's folder; tell whether the job has to be run, and count it if not.
+
+        Args:
+            job: whose folder is made where it is missing.
+            retry: value of `run.retry`.
+        """
         job.folder.path.mkdir(parents=True, exist_ok=True)
         try:
-            if status := job.plan(retry):
-                state = str(status["state"])
-                error = str(status.get("error")) if state == "failed" else ""
-                return self._keep(job, state, error)
+            status = job.plan(retry)
         except BusyError:
-            pass  # another command works on it: looked at again when its turn comes
+            return True  # another command works on it: looked at again when its turn comes
         except HeronError as error:
             print(f"heron train: {error}", file=sys.stderr, flush=True)
-            return self._keep(job, "failed", str(error))
-        return True
-
-    def _keep(self, job: Run, state: str, error: str = "") -> bool:
-        self._add(Outcome(job, state, first_line(error), kept=True))
+            self._add_kept(job, "failed", str(error))
+            return False
+        if not status:
+            return True
+        state = str(status["state"])
+        self._add_kept(job, state, str(status.get("error")) if state == "failed" else "")
         return False
+
+    def _add_kept(self, job: Run, state: str, error: str) -> None:
+        self._add(Outcome(job, state, first_line(error), kept=True))
 
     def _add(self, outcome: Outcome) -> None:
         if self.total and outcome.state == "done":
@@ -162,15 +186,13 @@ class Sweep:
         self._ended[outcome.job.folder.path] = outcome
 
     def _print_kept(self) -> None:
-        states = [each.state for each in self._own()]
+        states = [outcome.state for outcome in self._own()]
         done, pruned = states.count("done"), states.count("pruned")
         if done or pruned:
-            print(
-                f"heron train: {done} of {self._of()} jobs done already"
-                + (f", {pruned} pruned" if pruned else "")
-                + "; run.resume=false starts over",
-                flush=True,
-            )
+            counts = f"{done} of {self._of()} jobs done already"
+            if pruned:
+                counts += f", {pruned} pruned"
+            print(f"heron train: {counts}; run.resume=false starts over", flush=True)
 
     def _next(self) -> Run | None:
         """Take the next job that nobody works on and nobody has ended in the meantime."""
@@ -181,15 +203,21 @@ class Sweep:
         return None
 
     def _side_by_side(self) -> Generator[tuple[Run, int, float], None, None]:
-        """Yield jobs with their exit codes and seconds as they end."""
-        working, dry = list[JobProcess](), False
+        """Yield jobs with their exit codes and seconds as they end.
+
+        Yields:
+            The job, its exit code and the seconds since its process was forked.
+        """
+        working: list[JobProcess] = []
+        all_started = False
         try:
             while True:
-                while not dry and len(working) < self.n_jobs:
+                while not all_started and len(working) < self.n_jobs:
                     job = self._next()
-                    if job is not None:
+                    if job is None:
+                        all_started = True
+                    else:
                         working.append(start_job(job, self.n_jobs))
-                    dry = job is None
                 if not working:
                     return
                 wait_for_any(working, _POLL)
@@ -209,28 +237,42 @@ class Sweep:
         """Run jobs in this process, one after the other."""
         from heron.training.job import train  # start-up time
 
-        while (job := self._next()) is not None:
+        job = self._next()
+        while job is not None:
             started = time.monotonic()
             code = job.attempt(partial(train, job))
             yield job, code, time.monotonic() - started
+            job = self._next()
 
     def _record(self, job: Run, code: int, seconds: float) -> None:
-        """Count how a job ended, unless another command has taken it up in the meantime."""
+        """Count how a job ended, unless another command has taken it up in the meantime.
+
+        Args:
+            job: that ended.
+            code: its exit code.
+            seconds: that it took.
+        """
         if code not in (DONE, INTERRUPTED):
             try:
                 with locked(job.folder.lock, wait=False):
                     if job.folder.read_status().get("state") not in ("done", "pruned", "failed"):
                         # What the killed process could not write.
-                        how = {"error": killed(code), "traceback": None, "retry": True}
-                        job.folder.try_update(state="failed", **how)
+                        job.folder.try_update(
+                            state="failed", error=killed(code), traceback=None, retry=True
+                        )
             except BlockingIOError:
                 return
+
         status = job.folder.read_status()
-        state, error = "failed", first_line(str(status.get("error") or f"exit code {code}"))
+        error = ""
         if code == DONE:
-            state, error = "pruned" if status.get("state") == "pruned" else "done", ""
+            state = "pruned" if status.get("state") == "pruned" else "done"
         elif code == INTERRUPTED:
-            state, error = "interrupted", ""
+            state = "interrupted"
+        else:
+            state = "failed"
+            error = first_line(str(status.get("error") or f"exit code {code}"))
+
         self._add(Outcome(job, state, error, seconds))
         if self.isolate or self._of() > len(self._jobs):
             print(self._line(), flush=True)
@@ -244,7 +286,11 @@ def _print_waiting(jobs: int) -> None:
 
 
 def _stop(working: Sequence[JobProcess]) -> None:
-    """Interrupt all jobs at once, then wait for each to end."""
+    """Interrupt all jobs at once, then wait for each to end.
+
+    Args:
+        working: jobs that have not ended; those that need longer are killed.
+    """
     until = time.monotonic() + _FOR_JOBS
     for process in working:
         process.interrupt()
@@ -253,38 +299,63 @@ def _stop(working: Sequence[JobProcess]) -> None:
 
 
 def best_so_far(outcomes: Sequence[Outcome]) -> str:
-    """Show the best score on validation of a search, and what sets its job apart; empty without."""
+    """Show the best score on validation of a search, and what sets its job apart; empty without.
+
+    Args:
+        outcomes: of all jobs that have ended.
+    """
     scored = [outcome for outcome in outcomes if outcome.score is not None]
     if not scored:
         return ""
-    values = [signed(each.job.config.trainer.monitor, each.score or 0.0) for each in scored]
-    first, *tied = best_of(values, [_complexity(outcome.job) for outcome in scored])
-    common = set[str].intersection(*(set(outcome.job.overrides) for outcome in scored))
-    own = [word for word in scored[first].job.overrides if word not in common]
-    setting = f" with {' '.join(own)}" if own else ""
-    others = f" (a tie with {len(tied)} more)" if tied else ""
-    return f"; best so far {scored[first].score:.4f}{setting}{others}"
+    values, complexities = [], []
+    for outcome in scored:
+        config = outcome.job.config
+        values.append(signed(config.trainer.monitor, outcome.score or 0.0))
+        words = len(outcome.job.overrides)
+        complexities.append(complexity(config.baseline.name, config.curriculum.name, words))
+    first, *tied = best_of(values, complexities)
 
+    best = scored[first]
+    common = set.intersection(*(set(outcome.job.overrides) for outcome in scored))
+    own = " ".join(word for word in best.job.overrides if word not in common)
 
-def _complexity(job: Run) -> Complexity:
-    config = job.config
-    return complexity(config.baseline.name, config.curriculum.name, len(job.overrides))
+    text = f"; best so far {best.score:.4f}"
+    if own:
+        text += f" with {own}"
+    if tied:
+        text += f" (a tie with {len(tied)} more)"
+    return text
 
 
 def progress_line(outcomes: Sequence[Outcome], total: int, at_once: int) -> str:
-    """Show the job that has ended last and the total on one line; `at_once` run side by side."""
-    last, states = outcomes[-1], [each.state for each in outcomes]
-    of = max(total, len(states))
-    left = of - len(states)
-    took = [each.seconds for each in outcomes if not each.kept]
-    about = sum(took) / max(1, len(took)) * left / at_once
+    """Show the job that has ended last and the total on one line.
+
+    Args:
+        outcomes: of all jobs that have ended, the last one at the end.
+        total: jobs of the command, as far as is known.
+        at_once: how many run side by side.
+    """
+    last = outcomes[-1]
     how = "by another command" if last.kept else f"in {last.seconds:.1f} s"
-    what = f"{last.state} {how}" + (f": {last.error}" if last.error else "")
-    counts = [f"{states.count('done')} done", f"{states.count('failed')} failed"]
-    for state in ("interrupted", "pruned"):
-        if state in states:
-            counts.insert(1, f"{states.count(state)} {state}")
-    counted = ", ".join([*counts, f"{left} left"])
-    time_left = f", about {duration(about)}" if left else ""
+    ending = f"{last.state} {how}"
+    if last.error:
+        ending += f": {last.error}"
+
+    states = [outcome.state for outcome in outcomes]
+    total = max(total, len(states))
+    left = total - len(states)
+
+    counts = []
+    for state in ("done", "pruned", "interrupted", "failed"):
+        if state in states or state in ("done", "failed"):
+            counts.append(f"{states.count(state)} {state}")
+    counts.append(f"{left} left")
+    if left:
+        seconds = [outcome.seconds for outcome in outcomes if not outcome.kept]
+        mean = sum(seconds) / max(1, len(seconds))
+        expected = mean * left / at_once
+        counts.append(f"about {duration(expected)}")
+
     name = last.job.folder.path.name
-    return f"[{len(states)}/{of}] {name}: {what} ({counted}{time_left}{best_so_far(outcomes)})"
+    summary = ", ".join(counts) + best_so_far(outcomes)
+    return f"[{len(states)}/{total}] {name}: {ending} ({summary})"

@@ -74,12 +74,13 @@ class ModelParts:
 
 def copied(output: Any, device: torch.device | str) -> Any:
     """Copy a dataclass of tensors to a device, without gradients."""
-    parts = {field.name: getattr(output, field.name) for field in fields(output)}
-    moved = {
-        name: part.detach().to(device) if isinstance(part, Tensor) else part.to(device)
-        for name, part in parts.items()
-        if part is not None
-    }
+    moved = {}
+    for field in fields(output):
+        part = getattr(output, field.name)
+        if isinstance(part, Tensor):
+            moved[field.name] = part.detach().to(device)
+        elif part is not None:
+            moved[field.name] = part.to(device)
     return replace(output, **moved)
 
 
@@ -115,17 +116,21 @@ def require_finite(module: nn.Module, outputs: Sequence[Any], data: DataModule, 
     Raises:
         HeronError: names the rows and the cause.
     """
-    rows: list[int] = []
+    rows = []
     for output in outputs:
         rows += rows_not_finite(output)
     if not rows:
         return
+
     guids = data.features[split].guids
-    named = ", ".join(guids[row] for row in rows[:3]) + ", ..." * (len(rows) > 3)
+    named = ", ".join(guids[row] for row in rows[:3])
+    if len(rows) > 3:
+        named += ", ..."
     largest = max_weight(module)
-    cause = f"The largest weight is {largest:.3g}: training diverged. {_CALMER}"
     if largest < _WIDEST:
         cause = "Its weights are not large, the precision is too narrow: trainer.precision=32-true"
+    else:
+        cause = f"The largest weight is {largest:.3g}: training diverged. {_CALMER}"
     count = f"{len(rows)} of {len(guids)}"
     raise HeronError(f"{split}: the logits of {count} rows are not finite ({named}). {cause}")
 
@@ -140,8 +145,11 @@ def rows_not_finite(output: Any) -> list[int]:
 
 def max_weight(module: nn.Module) -> float:
     """Find the largest absolute weight; NaN if there is a NaN."""
-    largest = [weight.detach().abs().max() for weight in module.parameters() if weight.numel()]
-    return float(torch.stack([each.float().cpu() for each in largest]).max())
+    largest = []
+    for weight in module.parameters():
+        if weight.numel():
+            largest.append(weight.detach().abs().max().float().cpu())
+    return float(torch.stack(largest).max())
 
 
 def in_file_order(data: DataModule, split: str) -> tuple[list[Example], np.ndarray]:
@@ -191,7 +199,7 @@ class TaskModule(pl.LightningModule):
         self._losses: list[tuple[int, Tensor, Tensor]] = []
         # Of the epoch's checked ones in this process: losses times weights, and weights, added up.
         self._loss_sums = [0.0, 0.0]
-        # Found now: FSDP flattens parameters before the optimizer is built.
+        # Collected here because FSDP flattens parameters before the optimizer is built.
         self.matrices = frozenset(id(p) for p in self.parameters() if p.ndim > 1)
         if config.optim.layer_decay != 1:
             _ = encoder.levels  # computed here, for the same reason
@@ -251,7 +259,7 @@ class TaskModule(pl.LightningModule):
         """Join the outputs of all batches of a split, rows in the order of the file."""
         raise NotImplementedError
 
-    def kept_parts(self, place: Path, data: DataModule, split: str) -> Any:
+    def kept_parts(self, folder: Path, data: DataModule, split: str) -> Any:
         """Make a store of outputs while a split is predicted; None for fast tasks.
 
         The store has `predict(trainer, module, data, split)`, which returns stored and new outputs,
@@ -269,6 +277,10 @@ class TaskModule(pl.LightningModule):
         The gradient of an optimizer step is that of the mean over the rows (or tokens) of all its
         batches in all processes. Here a batch's loss is multiplied by its weight, divided by the
         first one's; `on_before_optimizer_step` divides by the weight of all batches.
+
+        Args:
+            batch: with at least one labelled row in any process.
+            batch_idx: its number in the epoch.
         """
         output = self.step(batch)
         assert output.loss is not None
@@ -276,19 +288,22 @@ class TaskModule(pl.LightningModule):
         self._losses.append((self.global_step, output.loss.detach(), output.weight))
         if output.loss.device.type == "cpu" or self._is_shown():  # else it waits for the GPU
             self._check_losses()
+
         processes = self.trainer.world_size
-        whole: Any = self.trainer.strategy.reduce(output.weight.clone(), reduce_op="sum")
-        divisor = torch.where(whole > 0, whole, 1.0)
+        total: Any = self.trainer.strategy.reduce(output.weight.clone(), reduce_op="sum")
+        divisor = torch.where(total > 0, total, 1.0)
         if batch_idx % self.trainer.accumulate_grad_batches == 0:
-            self._first, self._total = divisor, torch.zeros_like(whole)
-        self._total += whole
+            self._first, self._total = divisor, torch.zeros_like(total)
+        self._total += total
+
         weight = output.weight * processes  # DDP averages their gradients
         if self._is_shown():
-            loss, size = output.loss.detach() * (weight / divisor), len(batch)
-            options = {"batch_size": size, "sync_dist": processes > 1}
-            self.log("train/loss_step", loss, prog_bar=True, **options)
+            loss = output.loss.detach() * (weight / divisor)
+            rows, is_synced = len(batch), processes > 1
+            self.log("train/loss_step", loss, True, batch_size=rows, sync_dist=is_synced)
             for name, rate in self.learning_rates().items():
-                self.log(f"lr/{name}", rate, batch_size=size)
+                self.log(f"lr/{name}", rate, batch_size=rows)
+
         loss = output.loss * (weight / self._first)
         return {"loss": loss, "output": output.to(loss.device)}
 
@@ -298,8 +313,9 @@ class TaskModule(pl.LightningModule):
             return
         steps, losses, weights = zip(*self._losses, strict=True)
         self._losses = []
-        numbers = torch.stack(losses).tolist(), torch.stack(weights).tolist()
-        for step, loss, weight in zip(steps, *numbers, strict=True):
+        # One transfer from the device for all of them.
+        loss_values, weight_values = torch.stack(losses).tolist(), torch.stack(weights).tolist()
+        for step, loss, weight in zip(steps, loss_values, weight_values, strict=True):
             if not math.isfinite(loss):
                 raise HeronError(f"the loss is {loss} at step {step}: training diverged. {_CALMER}")
             self._loss_sums[0] += loss * weight
@@ -353,7 +369,8 @@ class TaskModule(pl.LightningModule):
     def on_validation_epoch_end(self) -> None:
         """Log every score of the split, of all processes, under `validation/`."""
         if self.validation_scores is None:
-            config = replace(self.config, task=replace(self.config.task, bootstrap=0))
+            without_intervals = replace(self.config.task, bootstrap=0)
+            config = replace(self.config, task=without_intervals)
             outputs = self._of_all(self._kept.pop(0, []))
             scores = self.collect(outputs, self.data(), VALIDATION).scores(config)
         else:
@@ -377,9 +394,12 @@ class TaskModule(pl.LightningModule):
             return {}
         factor = self.schedule.lr_lambdas[0](self.schedule.last_epoch)
         optim = self.config.optim
-        head = optim.lr if optim.head_lr is None else optim.head_lr
-        learns = any(p.requires_grad for p in self.encoder.parameters())
-        return ({"encoder": optim.lr * factor} if learns else {}) | {"head": head * factor}
+        rates = {}
+        if any(parameter.requires_grad for parameter in self.encoder.parameters()):
+            rates["encoder"] = optim.lr * factor
+        head_lr = optim.lr if optim.head_lr is None else optim.head_lr
+        rates["head"] = head_lr * factor
+        return rates
 
     @classmethod
     def load_from_checkpoint(
@@ -412,8 +432,8 @@ class TaskModule(pl.LightningModule):
         self._keep(self.predict_step(batch, batch_idx), dataloader_idx)
 
     def _keep(self, output: Any, loader: int) -> None:
-        kept = move_data_to_device(output, torch.device("cpu"))
-        self._kept.setdefault(loader, []).append(kept)
+        on_cpu = move_data_to_device(output, torch.device("cpu"))
+        self._kept.setdefault(loader, []).append(on_cpu)
 
     def on_test_epoch_end(self) -> None:
         """Log every score of each of `DataModule.tests` under its name, as in `scores.json`."""
@@ -426,8 +446,8 @@ class TaskModule(pl.LightningModule):
 
     def log_scores(self, split: str, scores: Mapping[str, float]) -> None:
         """Log scores of a whole split as `<split>/<score>`, in float64."""
-        exact = {name: torch.tensor(value, dtype=torch.float64) for name, value in scores.items()}
-        self.log_dict({f"{split}/{name}": value for name, value in exact.items()})
+        for name, value in scores.items():
+            self.log(f"{split}/{name}", torch.tensor(value, dtype=torch.float64))
 
     def data(self) -> DataModule:
         """The DataModule of the training or the test."""
@@ -438,11 +458,12 @@ class TaskModule(pl.LightningModule):
 
     def _of_all(self, values: list[Any]) -> list[Any]:
         """Join the lists of all processes."""
-        if self.trainer.world_size == 1:
+        processes = self.trainer.world_size
+        if processes == 1:
             return values
-        parts: list[Any] = [None] * self.trainer.world_size
-        torch.distributed.all_gather_object(parts, values)
-        return [value for part in parts for value in part]
+        lists: list[Any] = [None] * processes
+        torch.distributed.all_gather_object(lists, values)
+        return [value for of_process in lists for value in of_process]
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Store random state and losses of every process, so that training resumes exactly."""
@@ -453,9 +474,12 @@ class TaskModule(pl.LightningModule):
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Restore random state and losses; a process without stored ones keeps its own."""
         states = checkpoint.get("random", [])
-        if self._trainer is not None and self.trainer.global_rank < len(states):
-            self._random = states[self.trainer.global_rank]
-            self._loss_sums = checkpoint["loss_sums"][self.trainer.global_rank]
+        if self._trainer is None:
+            return
+        rank = self.trainer.global_rank
+        if rank < len(states):
+            self._random = states[rank]
+            self._loss_sums = checkpoint["loss_sums"][rank]
 
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
         """Restore the random state as late as possible: setting up may have drawn numbers."""
@@ -465,7 +489,8 @@ class TaskModule(pl.LightningModule):
 
     def on_train_start(self) -> None:
         """Set and verify train mode, see `Encoder.train`; processes differ in dropout."""
-        if rank := self.trainer.global_rank:  # a resumed run takes its stored numbers later
+        rank = self.trainer.global_rank
+        if rank:  # a resumed run takes its stored numbers later
             words = np.random.SeedSequence([self.config.seed, rank]).generate_state(2)
             torch.manual_seed(int(words[0]) << 16 | int(words[1]) & 0xFFFF)
         self.train()
@@ -473,12 +498,12 @@ class TaskModule(pl.LightningModule):
 
     def configure_optimizers(self) -> Any:
         """Build the optimizer, and a schedule that advances once per optimizer step."""
-        scaled = getattr(self.trainer.precision_plugin, "scaler", None) is not None
-        optim, matrices = self.config.optim, self.matrices
-        optimizer = build_optimizer(self.encoder, self.head, optim, matrices, scaled)
+        optim = self.config.optim
+        is_scaled = getattr(self.trainer.precision_plugin, "scaler", None) is not None
+        optimizer = build_optimizer(self.encoder, self.head, optim, self.matrices, is_scaled)
         self.schedule = build_schedule(optimizer, optim, self.total_steps())
-        moved = {"scheduler": self.schedule, "interval": "step"}
-        return {"optimizer": optimizer, "lr_scheduler": moved}
+        per_step = {"scheduler": self.schedule, "interval": "step"}
+        return {"optimizer": optimizer, "lr_scheduler": per_step}
 
     def total_steps(self) -> float:
         """Count the optimizer steps of the whole training.

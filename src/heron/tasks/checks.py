@@ -4,69 +4,88 @@ from collections.abc import Iterator
 from typing import Any
 
 from heron.base.errors import nearest
-from heron.data import TASKS
+from heron.data import FORMS, TASKS
 from heron.models import CLASSIFIERS, POOLINGS
 from heron.tasks import BASELINES
 
 
 def run_problems(config: Any) -> Iterator[str]:
-    """List them."""
+    """List the settings that cannot work together.
+
+    Args:
+        config: of a run, each part of which is checked.
+
+    Yields:
+        A sentence for each problem, with its keys.
+    """
     task, data = config.task, config.data
     if data.task != task.name:
-        chosen = f"{{override /task@_global_.task: {data.task}}}"
+        task_option = f"{{override /task@_global_.task: {data.task}}}"
         yield (
             f"task.name={task.name}: data={data.name} is for task={data.task}; its YAML "
-            f"chooses it by `defaults: [{chosen}, {{override /head@_global_.head: ...}}]`"
+            f"chooses it by `defaults: [{task_option}, {{override /head@_global_.head: ...}}]`"
         )
         return  # head and settings may be the other task's, too
-    own = TASKS[task.name]
+
     for label in sorted(set(config.batching.multipliers) - set(data.label_order)):
         hint = nearest(label, data.label_order)
         yield f"batching.multipliers.{label}: no such class.{hint}"
-    if config.ckpt_path and (config.stages or config.baseline.name != "none"):
+    has_baseline = config.baseline.name != "none"
+    if config.ckpt_path and (config.stages or has_baseline):
         yield "ckpt_path continues one model: set neither stages nor a baseline"
-    if config.baseline.name != "none":
+
+    if has_baseline:
         yield from baseline_problems(config)
-    elif form := _form_problem(config):
-        yield form
     else:
-        yield from _head_problems(config)
-        if config.curriculum.name != "none":
-            yield from curriculum_problems(config)
-        yield from _selection_problems(config)
-    yield from own.rules.problems(config)
+        form_problem = _form_problem(config)
+        if form_problem:
+            yield form_problem
+        else:
+            yield from _head_problems(config)
+            if config.curriculum.name != "none":
+                yield from curriculum_problems(config)
+            yield from _selection_problems(config)
+    yield from TASKS[task.name].rules.problems(config)
 
 
 def baseline_problems(config: Any) -> Iterator[str]:
     """Check that a baseline fits the task."""
     name, task = config.baseline.name, config.task.name
-    if task not in (fitting := tasks_of_baseline(name)):
-        yield f"baseline={name} needs task={' or '.join(fitting)}, not task={task}"
-    else:
+    fitting = tasks_of_baseline(name)
+    if task in fitting:
         yield from BASELINES[name].problems(config)
+    else:
+        yield f"baseline={name} needs task={' or '.join(fitting)}, not task={task}"
 
 
 def tasks_of_baseline(name: str) -> list[str]:
     """List the tasks that a baseline is for."""
-    chosen = BASELINES[name].tasks
-    return [
-        task
-        for task in TASKS
-        if (TASKS[task].has_classes if chosen is None else not chosen or task in chosen)
-    ]
+    tasks = BASELINES[name].tasks
+    if tasks is None:
+        return [task for task in TASKS if TASKS[task].has_classes]
+    return [task for task in TASKS if not tasks or task in tasks]
 
 
 def curriculum_problems(config: Any) -> Iterator[str]:
-    """Check that task and dynamics offer the difficulty that a curriculum orders by."""
+    """Check that task and dynamics offer the difficulty that a curriculum orders by.
+
+    Args:
+        config: of a run with a curriculum.
+    """
     curriculum, dynamics = config.curriculum, config.dynamics
-    if curriculum.difficulty == "sts" and "pair" not in TASKS[config.task.name].forms:
-        fitting = " or ".join(task for task in TASKS if "pair" in TASKS[task].forms)
-        yield f"curriculum.difficulty=sts needs task={fitting}, not {config.task.name}"
-    watched = dynamics.enabled and dynamics.mode == "evaluation"
-    if curriculum.pacing == "self_paced" and not watched:
+    task = config.task.name
+    if curriculum.difficulty == "sts" and "pair" not in TASKS[task].forms:
+        fitting = [other for other in TASKS if "pair" in TASKS[other].forms]
+        yield f"curriculum.difficulty=sts needs task={' or '.join(fitting)}, not {task}"
+
+    is_watched = dynamics.enabled and dynamics.mode == "evaluation"
+    if curriculum.pacing == "self_paced" and not is_watched:
         yield "curriculum.pacing=self_paced needs dynamics.enabled=true dynamics.mode=evaluation"
-    if curriculum.budget == "own" and (steps := config.trainer.max_steps) is not None:
+
+    steps = config.trainer.max_steps
+    if curriculum.budget == "own" and steps is not None:
         yield f"trainer.max_steps={steps}: curriculum.budget=own needs trainer.max_steps=null"
+
     by_class = curriculum.by_class or curriculum.sampling == "stratified"
     if by_class and config.head.input == "window":
         yield (
@@ -76,27 +95,46 @@ def curriculum_problems(config: Any) -> Iterator[str]:
 
 
 def _form_problem(config: Any) -> str:
-    """Check that the task reads the input form, and that the pooling does."""
+    """Check that the task reads the input form, and that the pooling does; empty if both do.
+
+    Args:
+        config: of a run without a baseline.
+    """
     head, task = config.head, config.task.name
     forms = TASKS[task].forms
     if head.input not in forms:
+        if head.input not in tuple(FORMS):
+            return f"head.input={head.input}: unknown.{nearest(head.input, forms)}"
         return (
             f"head.input={head.input}: task={task} reads {' or '.join(forms)}, as "
             f"head={TASKS[task].head} does; head={head.name} is for another task"
         )
+
+    readable: list[str] = []
     if head.pooling == "tokens":
-        own = [each for each in map(TASKS.__getitem__, TASKS) if not each.has_classes]
-        poolings = tuple(form for each in own for form in each.forms)
+        for name in TASKS:
+            if not TASKS[name].has_classes:
+                readable += TASKS[name].forms
     else:
-        poolings = POOLINGS[head.pooling].inputs
-    if (poolings and head.input not in poolings) or (not poolings and head.input == "window"):
-        needed = " or ".join(poolings or [form for form in forms if form != "window"])
-        why = ": a window holds many pairs" if head.input == "window" else ""
-        return f"head.pooling={head.pooling} needs head.input={needed}, not {head.input}{why}"
-    return ""
+        readable += POOLINGS[head.pooling].inputs
+    if not readable:  # a pooling that reads every form with one row per sequence
+        readable += [form for form in forms if form != "window"]
+    if head.input in readable:
+        return ""
+    why = ": a window holds many pairs" if head.input == "window" else ""
+    needed = " or ".join(readable)
+    return f"head.pooling={head.pooling} needs head.input={needed}, not {head.input}{why}"
 
 
 def _head_problems(config: Any) -> Iterator[str]:
+    """Check that the head's classifier and input go with the task, the encoder and the batches.
+
+    Args:
+        config: of a run without a baseline.
+
+    Yields:
+        A sentence for each problem, with its keys.
+    """
     head, encoder, task = config.head, config.encoder, config.task.name
     own = TASKS[task].rules.classifiers
     if own and (head.pooling != "tokens" or head.classifier not in own):
@@ -105,16 +143,21 @@ def _head_problems(config: Any) -> Iterator[str]:
             f"head.pooling=tokens and head.classifier={' or '.join(own)}, as "
             f"head={TASKS[task].head} has"
         )
-    elif head.classifier not in own and head.classifier not in CLASSIFIERS:
-        fitting = [other for other in TASKS if head.classifier in TASKS[other].rules.classifiers]
-        if fitting:
-            yield f"head.classifier={head.classifier} needs task={' or '.join(fitting)}"
+    elif not own and head.classifier not in CLASSIFIERS:
+        tasks = [name for name in TASKS if head.classifier in TASKS[name].rules.classifiers]
+        hint = f" needs task={' or '.join(tasks)}"
+        if not tasks:
+            hint = f": unknown.{nearest(head.classifier, CLASSIFIERS)}"
+        yield f"head.classifier={head.classifier}{hint}"
+
     if head.distance and head.input not in ("marked", "window"):
         yield "head.distance needs head.input=marked or head.input=window"
     if head.both_ways and (head.input != "window" or not config.data.inverse):
         yield "head.both_ways=true needs head.input=window and data.inverse"
-    if encoder.overflow == "windows" and head.input not in (long := TASKS[task].rules.long_forms):
-        needed = f"head.input={' or '.join(long)}" if long else "another task"
+
+    long_forms = TASKS[task].rules.long_forms
+    if encoder.overflow == "windows" and head.input not in long_forms:
+        needed = f"head.input={' or '.join(long_forms)}" if long_forms else "another task"
         yield f"encoder.overflow=windows needs {needed}, not head.input={head.input}"
     if encoder.separator is not None and head.input != "pair":
         yield "encoder.separator needs head.input=pair"

@@ -55,15 +55,19 @@ class Majority(ClassBaseline):
         """See `Baseline`; the arrays are those of a linear classifier without features."""
         from safetensors.numpy import save  # start-up time
 
-        nothing, weights_CF = np.zeros(0), np.zeros((len(self.bias_C), 0))
-        arrays = {"weights_CF": weights_CF, "bias_C": self.bias_C}
-        arrays |= {"scaling.shift_F": nothing, "scaling.factor_F": nothing}
+        empty_F = np.zeros(0)
+        arrays = {
+            "weights_CF": np.zeros((len(self.bias_C), 0)),
+            "bias_C": self.bias_C,
+            "scaling.shift_F": empty_F,
+            "scaling.factor_F": empty_F,
+        }
         write_file(folder / WEIGHTS, save(arrays, metadata={"kind": "linear"}))
 
 
 def fit_majority(config: Config, examples: Sequence[Example]) -> Majority:
     """Count the classes of the training rows, `batching.oversample`'s copies included."""
-    labels_R = training_rows(config, examples)[0]
+    labels_R, _ = training_rows(config, examples)
     counts_C = np.bincount(labels_R, minlength=len(config.data.label_order))
     with np.errstate(divide="ignore"):
         bias_C = np.log(counts_C / len(labels_R))
@@ -89,7 +93,10 @@ def training_rows(config: Config, examples: Sequence[Example]) -> tuple[np.ndarr
     if not examples:
         raise no_rows(config.data.name, TRAIN)
     labels = config.data.label_order
-    labels_R = np.asarray([labels.index(str(e.label)) for e in examples], dtype=np.int64)
+    ids = [labels.index(str(example.label)) for example in examples]
+    labels_R = np.asarray(ids, dtype=np.int64)
+    order_R = np.arange(len(labels_R))
     copies_R = copies(labels_R, labels, config.batching)
-    order_R = np.repeat(np.arange(len(labels_R)), 1 if copies_R is None else copies_R)
+    if copies_R is not None:
+        order_R = np.repeat(order_R, copies_R)
     return labels_R[order_R], order_R

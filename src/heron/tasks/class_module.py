@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from heron.data import TASKS
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
@@ -48,16 +48,18 @@ class ClassificationModule(TaskModule):
         weights_C: Tensor | None = None,
     ):
         super().__init__(config, encoder, head, weights_C)
-        labels = config.data.label_order
-        inverse = [labels.index(config.data.inverse.get(label, label)) for label in labels]
-        inverse_C = torch.tensor(inverse) if config.head.both_ways else None
+        inverse_C = None
+        if config.head.both_ways:
+            labels, inverse = config.data.label_order, config.data.inverse
+            inverse_C = torch.tensor([labels.index(inverse.get(label, label)) for label in labels])
         self.register_buffer("inverse_C", inverse_C, persistent=False)
         self.register_buffer("soft_RC", None, persistent=False)
 
     def metric(self) -> ClassificationScores:
         """See `TaskModule.metric`."""
-        task = self.config.task
-        return ClassificationScores(self.config.data.label_order, task.name, task.relaxed)
+        name = self.config.task.name
+        options = TASKS[name].score_options(self.config)
+        return ClassificationScores(self.config.data.label_order, name, **options)
 
     def learn_from(self, data: DataModule) -> None:
         """See `TaskModule.learn_from`."""
@@ -72,21 +74,37 @@ class ClassificationModule(TaskModule):
 
     def output(self, logits: Tensor, batch: Batch) -> StepOutput:
         """See `TaskModule.output`."""
-        return _output(*self._loss(logits, batch), logits, batch)
+        loss, weight = self._loss(logits, batch)
+        return _output(loss, weight, logits, batch)
 
     def step(self, batch: Batch) -> StepOutput:
-        """Encode, classify, take the mean loss; unlike the base's, it does not call `logits`."""
+        """Encode, classify, take the mean loss; unlike the base's, it does not call `logits`.
+
+        Args:
+            batch: of tokens, or of stored vectors of a frozen encoder.
+
+        Returns:
+            With `head.both_ways`, the mean over both directions: of the loss, and of log
+            probabilities in place of logits.
+        """
         if batch.pooled_XP is not None:
             logits_RC = self.head.classify(batch.pooled_XP, batch)
-            return _output(*self._loss(logits_RC, batch), logits_RC, batch)
+            loss, weight = self._loss(logits_RC, batch)
+            return _output(loss, weight, logits_RC, batch)
+
         states_BLD = self.encoder(batch)
         logits_RC = self.head(states_BLD, batch)
         loss, weight = self._loss(logits_RC, batch)
-        if self.inverse_C is not None:
-            # Columns in the order of the inverse labels, so that the gold label stays the same.
-            swapped_RC = self.head(states_BLD, events_swapped(batch))[:, self.inverse_C]
-            loss = (loss + self._loss(swapped_RC, batch)[0]) / 2
-            logits_RC = (logits_RC.log_softmax(dim=1) + swapped_RC.log_softmax(dim=1)) / 2
+        if self.inverse_C is None:
+            return _output(loss, weight, logits_RC, batch)
+
+        # Columns in the order of the inverse labels, so that the gold label stays the same.
+        swapped_RC = self.head(states_BLD, events_swapped(batch))
+        swapped_RC = swapped_RC[:, self.inverse_C]
+        swapped_loss, _ = self._loss(swapped_RC, batch)
+        loss = (loss + swapped_loss) / 2
+        log_p_RC, swapped_log_p_RC = logits_RC.log_softmax(dim=1), swapped_RC.log_softmax(dim=1)
+        logits_RC = (log_p_RC + swapped_log_p_RC) / 2
         return _output(loss, weight, logits_RC, batch)
 
     def observe(self, output: Output) -> Tensor:
@@ -102,26 +120,41 @@ class ClassificationModule(TaskModule):
 
     def observe_all(self, outputs: Sequence[Any]) -> Tensor:
         """See `TaskModule.observe_all`; the rows of all batches at once."""
+        labels_R = torch.cat([output.labels_R for output in outputs])
+        rows_R = torch.cat([output.rows_R for output in outputs])
         logits_RC = torch.cat([output.logits_RC for output in outputs])
-        labels_R, rows_R = (
-            torch.cat([getattr(output, name) for output in outputs])
-            for name in ("labels_R", "rows_R")
-        )
         return self.observe(StepOutput(None, None, labels_R, rows_R, logits_RC=logits_RC))
 
     def _loss(self, logits_RC: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Compute the mean loss over the labelled rows, 0 where there are none, and its weight.
+        """Compute the mean loss over the labelled rows, 0 where there are none.
 
-        The weight is the number of these rows, each times the weight of its class.
+        Args:
+            logits_RC: of all rows.
+            batch: with their labels.
+
+        Returns:
+            The loss, in nats, and its weight: the number of labelled rows, each times the weight of
+            its class.
         """
-        optim, labelled_R = self.config.optim, batch.labels_R != UNLABELLED
+        optim = self.config.optim
+        is_labelled_R = batch.labels_R != UNLABELLED
         labels_R = batch.labels_R.clamp(min=0)
-        each_R = labelled_R.float()
+        weights_R = is_labelled_R.float()
         if self.weights_C is not None:
-            each_R = self.weights_C[labels_R] * each_R
-        weight = each_R.sum()
+            weights_R = self.weights_C[labels_R] * weights_R
+        weight = weights_R.sum()
+
         soft_RC = self.soft_RC if self.training else None
-        if soft_RC is None and optim.loss == "cross_entropy":
+        if soft_RC is not None:
+            from heron.tasks.soft_targets import soft_loss
+
+            smoothing = optim.label_smoothing
+            loss_R = soft_loss(soft_RC, batch.rows_R, smoothing, logits_RC, self.weights_C)
+            total = loss_R.masked_fill(~is_labelled_R, 0.0).sum()
+        elif optim.loss != "cross_entropy":
+            loss_R = LOSSES[optim.loss](logits_RC, labels_R, self.weights_C)
+            total = loss_R.masked_fill(~is_labelled_R, 0.0).sum()
+        else:
             total = F.cross_entropy(
                 logits_RC,
                 batch.labels_R,
@@ -130,13 +163,6 @@ class ClassificationModule(TaskModule):
                 reduction="sum",
                 label_smoothing=optim.label_smoothing,
             )
-        else:
-            from heron.tasks.soft_targets import soft_loss
-
-            each: Any = partial(soft_loss, soft_RC, batch.rows_R, optim.label_smoothing)
-            each = LOSSES[optim.loss] if soft_RC is None else each
-            loss_R = each(logits_RC, labels_R, self.weights_C)
-            total = loss_R.masked_fill(~labelled_R, 0.0).sum()
         return total / torch.where(weight > 0, weight, 1.0), weight
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
@@ -157,7 +183,14 @@ class ClassificationModule(TaskModule):
 
 
 def _output(loss: Tensor, weight: Tensor, logits_RC: Tensor, batch: Batch) -> StepOutput:
-    """Make a batch's output; a placeholder batch has no rows."""
+    """Make a batch's output; a placeholder batch has no rows.
+
+    Args:
+        loss: the mean over the labelled rows.
+        weight: their number, or the sum of their weights.
+        logits_RC: of all rows.
+        batch: with their labels.
+    """
     rows = 0 if batch.is_stand_in else len(batch)
     labels_R, rows_R = batch.labels_R[:rows], batch.rows_R[:rows]
     logits_RC = logits_RC[:rows]

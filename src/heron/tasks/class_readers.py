@@ -14,7 +14,14 @@ from heron.data.rows import Format, Reader, RowReader, Texts, open_table
 
 
 def marked_text(reader: RowReader, row: Mapping[str, Any], line: int, markers: Markers) -> Texts:
-    """Read one row: the text without markers, and the spans of both events."""
+    """Read one row: the text without markers, and the spans of both events.
+
+    Args:
+        reader: collects the problems.
+        row: the cells by column.
+        line: its number, for messages.
+        markers: start and end of event 1, of event 2.
+    """
     text = reader.text(row, line, reader.config.columns.text)
     if not text:
         return "", None, ()
@@ -22,9 +29,10 @@ def marked_text(reader: RowReader, row: Mapping[str, Any], line: int, markers: M
         plain, spans = parse_marked(text, markers)
     except MarkerError as error:
         start_1, end_1, start_2, end_2 = markers
-        shown = text if len(text) <= 60 else f"{text[:59]}…"
         form = f"mark two events: {start_1} … {end_1} … {start_2} … {end_2}"
-        reader.problem(line, f"{error}: '{shown}'", (form, "see data.language and data.markers"))
+        fix = (form, "see data.language and data.markers")
+        shown = text if len(text) <= 60 else f"{text[:59]}…"
+        reader.problem(line, f"{error}: '{shown}'", fix)
         return "", None, ()
     return plain, None, spans
 
@@ -32,12 +40,16 @@ def marked_text(reader: RowReader, row: Mapping[str, Any], line: int, markers: M
 def one_text(reader: RowReader, row: Mapping[str, Any], line: int) -> Texts:
     """Read one row: its text, in the case that `data.normalize_case` asks for."""
     text = reader.text(row, line, reader.config.columns.text)
-    return text.lower() if reader.config.normalize_case == "lower" else text, None, ()
+    if reader.config.normalize_case == "lower":
+        text = text.lower()
+    return text, None, ()
 
 
 def open_pairs(config: DataConfig, files: Mapping[str, Path]) -> Reader:
     """Make a reader of tables with two texts in each row; `files` may hold linking phrases."""
-    remove = REMOVERS[config.phrases](files[PHRASES], config) if PHRASES in files else None
+    remove = None
+    if PHRASES in files:
+        remove = REMOVERS[config.phrases](files[PHRASES], config)
     return open_table(partial(pair_texts, remove=remove), config, files)
 
 
@@ -47,18 +59,29 @@ def pair_texts(
     """Read the two texts of a row; removes phrases from the second, then changes the case.
 
     `data.normalize_case=lower` lower-cases both texts, `capitalize` capitalizes the second.
+
+    Args:
+        reader: collects the problems.
+        row: the cells by column.
+        line: its number, for messages.
+        remove: removes linking phrases; None keeps them.
     """
-    columns, case = reader.config.columns, reader.config.normalize_case
-    second = str(columns.text_pair)
-    text, text_pair = reader.text(row, line, columns.text), reader.text(row, line, second)
+    columns = reader.config.columns
+    second_column = str(columns.text_pair)
+    text = reader.text(row, line, columns.text)
+    text_pair = reader.text(row, line, second_column)
     if text_pair and remove:
         text_pair = remove(text_pair)
         if not text_pair:
-            what = f"'{second}' consists of linking phrases only"
-            reader.problem(line, what, ("remove the row", "data.phrases=none"))
+            message = f"'{second_column}' consists of linking phrases only"
+            reader.problem(line, message, ("remove the row", "data.phrases=none"))
+
+    case = reader.config.normalize_case
     if case == "lower":
         return text.lower(), text_pair.lower(), ()
-    return text, text_pair.capitalize() if case == "capitalize" else text_pair, ()
+    if case == "capitalize":
+        text_pair = text_pair.capitalize()
+    return text, text_pair, ()
 
 
 MARKED_TABLE = Format(

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, make_dataclass
 from inspect import signature
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from annotated_types import Ge, Interval
 
@@ -28,13 +28,20 @@ from heron.config.constraints import (
     OneOf,
     Seed,
     Unnamed,
+    field_types,
 )
 from heron.config.parsing import parse
 from heron.data import TASKS
-from heron.data.config import TEST, TRAIN, VALIDATION, BatchingConfig, DataConfig
+from heron.data.config import (
+    TEST,
+    TRAIN,
+    VALIDATION,
+    BatchingConfig,
+    DataConfig,
+    RunSettings,
+)
 from heron.dynamics.config import CurriculumConfig, DynamicsConfig
 from heron.metrics import METRICS
-from heron.metrics.config import BertScoreConfig
 from heron.models.config import EncoderConfig, Freeze, HeadConfig, OptimConfig, Rate
 from heron.tasks import BASELINES, BaselineConfig
 from heron.tasks.checks import run_problems
@@ -53,58 +60,32 @@ class PathsConfig:
 
 
 @dataclass
-class GenerationConfig(Checked):
-    """How a summary is generated."""
-
-    num_beams: Count = 4  # beams of the search; 1 is greedy search
-    # a beam's log probability is divided by its length to this power; above 0 favours long
-    # summaries. No effect with one beam.
-    length_penalty: float = 1.0
-    # n-grams of this many tokens occur once in a summary; 0: no limit
-    no_repeat_ngram_size: Natural = 3
-    min_new_tokens: Natural = 0  # shortest summary, in tokens
-    max_new_tokens: Count = 128  # longest summary, in tokens
-
-    def problems(self) -> Iterator[str]:
-        """Check that a summary may be as long as it must be."""
-        if self.min_new_tokens > self.max_new_tokens:
-            yield (
-                f"task.generation.min_new_tokens={self.min_new_tokens}: must be at most "
-                f"task.generation.max_new_tokens={self.max_new_tokens}"
-            )
-
-
-@dataclass
 class TaskConfig:
-    """What is learned and how it is scored."""
+    """What is learned and how it is scored.
+
+    These are the keys of every task. A task with further ones has a subclass: `TaskRules.options`.
+    """
 
     # `relation`, `nli` (sentence pairs), `qa` (answers are spans of the text), `summarization`,
-    # `classification` (single texts), or a tool's or fork's, which may have keys of its own
+    # `classification` (single texts), or a tool's or fork's. `heron options task=NAME` lists the
+    # keys that one has.
     name: Annotated[str, OneOf(registry=TASKS)] = "relation"
-    # rule of `relaxed_macro_f1` for gold VAGUE: `recode` counts it as right, `drop` leaves it out.
-    # Every rule also has scores under its own name, such as `relaxed_matres_micro_f1`.
-    relaxed: Annotated[str, OneOf("recode", "drop")] = "recode"
     bootstrap: Natural = 1000  # bootstrap resamples for the 95 % intervals; 0: no intervals
     # unit of a resample: `group` (documents; texts where there are none) or `row`. Pairs of one
     # document are not independent, so `row` gives intervals that are too narrow.
     resample: Annotated[str, OneOf("group", "row")] = "group"
-    max_answer_tokens: Count = 30  # of `qa`: longest answer, in tokens
-    n_best: Count = 20  # of `qa`: spans kept for each window and each question
-    # of `qa`: which of them is the answer: `argmax`, the most probable one, or `mbr`, the minimum
-    # Bayes risk: the one with the highest F1 on average over all of them, by their probabilities
-    decoding: Annotated[str, OneOf("argmax", "mbr")] = "argmax"
-    # of `summarization`: reference summaries are cut to this many tokens in training
-    max_target_tokens: Annotated[int, Ge(2)] = 128
-    # of `summarization`: rows that are summarized after each epoch to choose the best one, always
-    # the same; null: all. At the end of the run, all are.
-    validation_samples: Count | None = None
-    # of `summarization`: how summaries are generated
-    generation: GenerationConfig = field(default_factory=GenerationConfig)
-    # of `summarization`: computed at the end of a run
-    bertscore: BertScoreConfig = field(default_factory=BertScoreConfig)
     # further scores, registered by forks; computed at the end of a run
     metrics: list[Annotated[str, OneOf(registry=METRICS)]] = field(default_factory=list)
 
+    @classmethod
+    def of(cls, config: RunSettings) -> Self:
+        """Give the task's part of a run's configuration, for code of this task alone."""
+        part = config.task
+        assert isinstance(part, cls)
+        return part
+
+
+_TASK = Chosen(TASKS, TaskConfig)
 
 PRECISIONS = OneOf("auto", "bf16-mixed", "32-true", "16-mixed")
 # What a baseline ignores, see `Rules.ignores`.
@@ -127,11 +108,13 @@ class TrainerFlags(Unnamed):
 
     def check(self, value: dict[str, Any]) -> dict[str, Any]:
         """Leave out null ones; imports Lightning only if there are others."""
-        if flags := {name: each for name, each in value.items() if each is not None}:
+        flags = {name: flag for name, flag in value.items() if flag is not None}
+        if flags:
             import pytorch_lightning as pl  # start-up time
 
-            known = signature(pl.Trainer).parameters.values()
-            fields = [(each.name, each.annotation, each.default) for each in known]
+            fields = []
+            for parameter in signature(pl.Trainer).parameters.values():
+                fields.append((parameter.name, parameter.annotation, parameter.default))
             parse(make_dataclass("Trainer", fields), flags, "trainer.")
         return flags
 
@@ -196,15 +179,17 @@ class TrainerConfig(Checked):
         """List settings that several devices or the mean of epochs exclude."""
         if self.patience is not None and self.flags.get("limit_val_batches") == 0:
             yield "trainer.patience needs validation, not trainer.limit_val_batches=0"
-        if (machines := self.flags.get("num_nodes", 1)) != 1:
+        machines = self.flags.get("num_nodes", 1)
+        if machines != 1:
             yield f"trainer.num_nodes={machines}: 1 is possible; in a script, pl.Trainer takes more"
-        several, fsdp = self.devices > 1, self.strategy == "fsdp"
-        if several and self.accelerator in ("mps", "tpu"):
+
+        several_devices, fsdp = self.devices > 1, self.strategy == "fsdp"
+        if several_devices and self.accelerator in ("mps", "tpu"):
             yield (
                 f"trainer.devices={self.devices}: several devices need trainer.accelerator=cpu or "
                 f"cuda, not {self.accelerator}"
             )
-        if fsdp and (not several or self.accelerator == "cpu"):
+        if fsdp and (not several_devices or self.accelerator == "cpu"):
             yield "trainer.strategy=fsdp needs several GPUs: set trainer.devices to their number"
         if self.select == "mean" and (self.patience is not None or fsdp):
             yield (
@@ -267,9 +252,10 @@ class StageConfig:
         """Read a data set's name alone, too."""
         from pydantic_core import core_schema
 
-        return core_schema.no_info_before_validator_function(
-            lambda given: {"data": given} if isinstance(given, str) else given, handler(source)
-        )
+        def as_mapping(stage: Any) -> Any:
+            return {"data": stage} if isinstance(stage, str) else stage
+
+        return core_schema.no_info_before_validator_function(as_mapping, handler(source))
 
 
 @dataclass
@@ -296,7 +282,7 @@ class Config(Checked):
     # `data` with all its overrides
     others: dict[str, DataConfig] = field(default_factory=dict)
     paths: PathsConfig = field(default_factory=PathsConfig)
-    task: Annotated[TaskConfig, Chosen(TASKS, TaskConfig)] = field(default_factory=TaskConfig)
+    task: Annotated[TaskConfig, _TASK] = field(default_factory=TaskConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     head: HeadConfig = field(default_factory=HeadConfig)
     baseline: Annotated[Any, Chosen(BASELINES, BaselineConfig)] = field(
@@ -316,6 +302,11 @@ class Config(Checked):
     # what tools and forks have registered (`heron.config.constraints.PARTS`), typed without `parts`
     parts: Annotated[dict[str, Any], Parts()] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Give a task that is only named its own keys: `Config(data, task=TaskConfig("qa"))`."""
+        if type(self.task) is TaskConfig:
+            self.task = _TASK.check(self.task)
+
     def __getattr__(self, name: str) -> Any:
         """Get the settings of a tool or fork."""
         try:
@@ -325,8 +316,8 @@ class Config(Checked):
 
     def values(self) -> dict[str, Any]:
         """List all values as YAML has them."""
-        found = asdict(self)
-        return found | found.pop("parts")
+        values = asdict(self)
+        return values | values.pop("parts")
 
     def problems(self) -> Iterator[str]:
         """List what cannot work together in a run."""
@@ -334,28 +325,36 @@ class Config(Checked):
 
     def without_effect(self) -> list[str]:
         """List the keys that are set, and that neither the task nor the baseline reads."""
-        default, found = Config(data=DataConfig()), []
-        baseline = () if self.baseline.name == "none" else _TRAINING
-        for word in (*TASKS[self.task.name].rules.ignores, *baseline):
-            key, _, only = word.partition("=")
+        ignored = list(TASKS[self.task.name].rules.ignores)
+        if self.baseline.name != "none":
+            ignored += _TRAINING
+        default = Config(data=DataConfig())
+        without = []
+        for word in ignored:
+            key, _, ignored_value = word.partition("=")
             value = attrgetter(key)(self)
-            if str(value) == only if only else value != attrgetter(key)(default):
-                found.append(word)
+            if ignored_value:
+                is_set = str(value) == ignored_value
+            else:
+                is_set = value != attrgetter(key)(default)
+            if is_set:
+                without.append(word)
         if self.head.markers and self.head.input != "marked":
-            found.append("head.markers")
-        return found
+            without.append("head.markers")
+        return without
 
     def read_stages(self) -> list[StageConfig]:
         """Read `stages`; a ConfigError names the number of a wrong one, from 0, and its key."""
-        if not self.stages:
-            return []
-        return [parse(StageConfig, each, f"stages.{n}.") for n, each in enumerate(self.stages)]
+        stages = []
+        for number, stage in enumerate(self.stages):
+            stages.append(parse(StageConfig, stage, f"stages.{number}."))
+        return stages
 
     def is_validated(self) -> bool:
         """Tell whether the data have a validation split, their own or taken from train."""
         data = self.data
-        carved = data.validation.fraction or data.folds.count
-        return bool(data.generator or data.hub or "validation" in data.files or carved)
+        has_own = data.generator or data.hub or VALIDATION in data.files
+        return bool(has_own or data.validation.fraction or data.folds.count)
 
 
 def resolve(config: DictConfig) -> Config:
@@ -368,18 +367,21 @@ def resolve(config: DictConfig) -> Config:
     from omegaconf import OmegaConf  # start-up time
     from omegaconf.errors import OmegaConfBaseException
 
+    values = {}
     try:
-        parts = {key: config[key] for key in config if key != "hydra"}
-        values = {
-            key: OmegaConf.to_container(part, resolve=True) if OmegaConf.is_config(part) else part
-            for key, part in parts.items()
-        }
+        for key in config:
+            if key != "hydra":
+                part = config[key]
+                is_node = OmegaConf.is_config(part)
+                values[key] = OmegaConf.to_container(part, resolve=True) if is_node else part
     except OmegaConfBaseException as error:
         from heron.config.parsing import explain
 
         raise ConfigError(explain(error)) from error
     checked = read(values, composed=True)
-    if unread := checked.without_effect():
+    unread = [f"task.{key}" for key in _keys_of_other_tasks(values.get("task"))]
+    unread += checked.without_effect()
+    if unread:
         say(f"no effect with task={checked.task.name}: {', '.join(unread)}")
     return checked
 
@@ -391,7 +393,8 @@ def read(values: Mapping[Any, Any], composed: bool = False) -> Config:
         ConfigError: see `resolve`.
     """
     whole = _gathered(values)
-    if composed and isinstance(data := whole.get("data"), dict) and data.get("files"):
+    data = whole.get("data")
+    if composed and isinstance(data, dict) and data.get("files"):
         from heron.data.overrides import own_files  # start-up time
 
         paths = whole.get("paths") or {}
@@ -410,14 +413,42 @@ def _reads_train(config: Config) -> bool:
 
 
 def _gathered(values: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Move tools' settings to `parts`, Lightning's to `trainer.flags`."""
-    whole = {k: dict(part) if isinstance(part, Mapping) else part for k, part in values.items()}
-    if isinstance(trainer := whole.get("trainer"), dict):
-        others = [key for key in trainer if key not in TrainerConfig.__dataclass_fields__]
-        if others:
-            flags = {key: trainer.pop(key) for key in others}
-            trainer["flags"] = {**(trainer.get("flags") or {}), **flags}
-    others = [key for key in whole if key not in Config.__dataclass_fields__ and key in PARTS]
-    if others:
-        whole["parts"] = {key: whole.pop(key) for key in others}
+    """Sort the keys of a run into those of `Config`; other tasks' keys are left out.
+
+    Tools' settings are moved to `parts`, arguments of Lightning's Trainer to `trainer.flags`.
+    """
+    whole = {}
+    for key, part in values.items():
+        whole[key] = dict(part) if isinstance(part, Mapping) else part
+
+    trainer = whole.get("trainer")
+    if isinstance(trainer, dict):
+        of_lightning = [key for key in trainer if key not in TrainerConfig.__dataclass_fields__]
+        if of_lightning:
+            flags = dict(trainer.get("flags") or {})
+            for key in of_lightning:
+                flags[key] = trainer.pop(key)
+            trainer["flags"] = flags
+
+    for key in _keys_of_other_tasks(whole.get("task")):
+        del whole["task"][key]
+
+    tools = [key for key in whole if key not in Config.__dataclass_fields__ and key in PARTS]
+    if tools:
+        whole["parts"] = {key: whole.pop(key) for key in tools}
     return whole
+
+
+def _keys_of_other_tasks(task: Any) -> list[str]:
+    """List the keys of a run's task that only other tasks read, such as `n_best` of `qa`.
+
+    An experiment or a sweep over data sets may set them, and so do runs of earlier versions.
+    """
+    if not isinstance(task, Mapping):
+        return []
+    own = field_types(_TASK.schema(str(task.get("name", TaskConfig.name))))
+    further = [key for key in task if key not in own]
+    if not further:
+        return []
+    of_all = field_types(_TASK.type())
+    return [key for key in further if key in of_all]

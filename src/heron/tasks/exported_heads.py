@@ -55,26 +55,37 @@ _LEAST = 1 / 16  # least scale of a logit before tanh; 1 / scale multiplies its 
 def class_head_in_transformers(
     head: nn.Module, encoder: Encoder, tokenizer: Any, config: Config
 ) -> HeadWeights | None:
-    """Give a head's weights the names of transformers; None if it has no equivalent head."""
+    """Give a head's weights the names of transformers; None if it has no equivalent head.
+
+    Args:
+        head: of the task.
+        encoder: that it reads.
+        tokenizer: of the encoder.
+        config: of the run.
+    """
     if not isinstance(head, Head) or not _has_same_input(encoder, tokenizer, config):
         return None
     settings: Any = encoder.model.config
-    names = _CLASSIFIERS.get(settings.model_type)
-    if names is None or head.config.pooling != "cls" or head.distance:
+    if settings.model_type not in _CLASSIFIERS or head.config.pooling != "cls" or head.distance:
         return None
     if getattr(settings, "pooler_hidden_act", "gelu") != "gelu":  # DeBERTa's can be another
         return None
-    (dense, out, function), classifier, changed = names, head.classifier, {}
-    layers: list[nn.Module] = []
+
+    dense_name, out_name, function = _CLASSIFIERS[settings.model_type]
+    changed = {}
     if head.config.classifier == "per_event" and function == "tanh":  # of experiments/trc
-        layers = [classifier.dense, classifier.classes]
+        dense, out = head.classifier.dense, head.classifier.classes
     elif head.config.classifier == "linear":
-        layers = _two_layers(classifier[-1], encoder, function)
-        # Dropout would remove parts of a logit.
-        changed = {name: 0.0 for name in _DROPOUTS if hasattr(settings, name)}
-    if not layers:
+        layers = _two_layers(head.classifier[-1], encoder, function)
+        if layers is None:
+            return None
+        dense, out = layers
+        for name in _DROPOUTS:  # dropout would remove parts of a logit
+            if hasattr(settings, name):
+                changed[name] = 0.0
+    else:
         return None
-    weights = named(dense, layers[0]) | named(out, layers[1])
+    weights = named(dense_name, dense) | named(out_name, out)
     labels = config.data.label_order
     return HeadWeights(AutoModelForSequenceClassification, labels, weights, changed)
 
@@ -90,49 +101,87 @@ def _has_same_input(encoder: Encoder, tokenizer: Any, config: Config) -> bool:
         return False  # other markers than in the text that a user writes
     if form != "pair":
         return form in ("marked", "premise", "hypothesis", "text")
-    known = "token_type_ids" in tokenizer.model_input_names
-    second = tokenizer("a", "b", return_token_type_ids=True)["token_type_ids"][-1]
-    has_segments = getattr(encoder.model.config, "type_vocab_size", 1) > 1
-    return has_segments == bool(known and second)
+
+    gives_segments = "token_type_ids" in tokenizer.model_input_names
+    last_segment = tokenizer("a", "b", return_token_type_ids=True)["token_type_ids"][-1]
+    reads_segments = getattr(encoder.model.config, "type_vocab_size", 1) > 1
+    return reads_segments == (gives_segments and last_segment > 0)
 
 
-def _two_layers(linear: nn.Linear, encoder: Encoder, function: str) -> list[nn.Module]:
-    """Write a linear layer as two with an activation between; empty with too many classes."""
-    weight_CD, bias_C = linear.weight.detach().double(), linear.bias.detach().double()
+def _two_layers(
+    linear: nn.Linear, encoder: Encoder, function: str
+) -> tuple[nn.Linear, nn.Linear] | None:
+    """Write a linear layer as two with an activation between; None with too many classes.
+
+    Args:
+        linear: the layer, from D units to C classes.
+        encoder: whose states bound the logits.
+        function: the activation: `tanh`, `relu` or `gelu`.
+    """
+    weight_CD = linear.weight.detach().double()
+    bias_C = linear.bias.detach().double()
     classes, width = weight_CD.shape
-    units = torch.tensor([[1.0, 0, 1], [-1, 0, -1]], dtype=torch.float64).T
     if function == "tanh":
-        units = _straight(min(_MOST, width // classes), _largest_logit(weight_CD, bias_C, encoder))
-    if not 0 < (used := classes * units.shape[1]) <= width:
-        return []
-    scale_K, shift_K, out_K = units
+        largest = _largest_logit(weight_CD, bias_C, encoder)
+        units_3K = _straight(min(_MOST, width // classes), largest)
+    else:
+        units_3K = torch.tensor([[1, -1], [0, 0], [1, -1]], dtype=torch.float64)
+
+    units = classes * units_3K.shape[1]
+    if not 0 < units <= width:
+        return None
+
     # Without initialisation, which would draw random numbers.
-    dense, out = (nn.utils.skip_init(nn.Linear, width, each) for each in (width, classes))
+    dense = nn.utils.skip_init(nn.Linear, width, width)
+    out = nn.utils.skip_init(nn.Linear, width, classes)
+
+    scale_K, shift_K, out_K = units_3K
+    scaled_CKD = scale_K[:, None] * weight_CD[:, None]
+    shifted_CK = scale_K * bias_C[:, None] + shift_K
+    sums_CX = torch.kron(torch.eye(classes), out_K[None].float())  # each class adds its K units
     with torch.no_grad():
-        for each in (*dense.parameters(), *out.parameters()):
-            each.zero_()
-        dense.weight[:used] = (scale_K[:, None] * weight_CD[:, None]).flatten(0, 1).float()
-        dense.bias[:used] = (scale_K * bias_C[:, None] + shift_K).flatten().float()
-        out.weight[:, :used] = torch.kron(torch.eye(classes), out_K[None].float())
-    return [dense, out]
+        for parameter in (*dense.parameters(), *out.parameters()):
+            parameter.zero_()
+        dense.weight[:units] = scaled_CKD.flatten(0, 1).float()
+        dense.bias[:units] = shifted_CK.flatten().float()
+        out.weight[:, :units] = sums_CX
+    return dense, out
 
 
 def _largest_logit(weight_CD: Tensor, bias_C: Tensor, encoder: Encoder) -> float:
-    """Compute an upper bound of all logits: the encoder ends with a LayerNorm."""
-    norm = [each for each in encoder.layers[-1].modules() if isinstance(each, nn.LayerNorm)][-1]
+    """Compute an upper bound of all logits: the encoder ends with a LayerNorm.
+
+    Args:
+        weight_CD: of the linear layer, float64.
+        bias_C: of the linear layer, float64.
+        encoder: with the LayerNorm.
+    """
+    modules = encoder.layers[-1].modules()
+    norm = [module for module in modules if isinstance(module, nn.LayerNorm)][-1]
     spread_CD = weight_CD * norm.weight.detach()
     middle_C = weight_CD @ norm.bias.detach().double() + bias_C
-    return float((spread_CD.norm(dim=1) * spread_CD.shape[1] ** 0.5 + middle_C.abs()).max())
+    most_C = spread_CD.norm(dim=1) * spread_CD.shape[1] ** 0.5 + middle_C.abs()
+    return float(most_C.max())
 
 
 def _straight(count: int, largest: float) -> Tensor:
-    """Find scales, shifts and weights [3, K] of K tanh whose sum is z for |z| <= `largest`."""
+    """Find scales, shifts and weights [3, K] of K tanh whose sum is z for |z| <= `largest`.
+
+    Args:
+        count: K.
+        largest: the end of the range, a logit.
+
+    Returns:
+        float64; K is 0 where the scale would be too small.
+    """
     end = _APART / 2 * (count - 1) - _MARGIN
     scale = end / max(largest, end)
     if scale < _LEAST:
         return torch.empty(3, 0)
     shift_K = torch.linspace(-end - _MARGIN, end + _MARGIN, count, dtype=torch.float64)
-    z_N = torch.linspace(-end, end, 1001, dtype=torch.float64)
-    values_NK = torch.tanh(z_N[:, None] + shift_K)
-    out_K = torch.linalg.lstsq(values_NK, z_N[:, None], rcond=1e-10, driver="gelsd").solution[:, 0]
-    return torch.stack([torch.full_like(shift_K, scale), shift_K, out_K / scale])
+    z_N1 = torch.linspace(-end, end, 1001, dtype=torch.float64)[:, None]
+    values_NK = torch.tanh(z_N1 + shift_K)
+    fit = torch.linalg.lstsq(values_NK, z_N1, rcond=1e-10, driver="gelsd")
+    out_K = fit.solution[:, 0]
+    scale_K = torch.full_like(shift_K, scale)
+    return torch.stack([scale_K, shift_K, out_K / scale])

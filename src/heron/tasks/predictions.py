@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from heron.data import TASKS
 from heron.data.examples import Example
 from heron.data.markers import with_markers
 from heron.metrics.calibration import calibration_scores
@@ -57,10 +58,12 @@ class Predictions:
             return []
         if len(set(self.texts)) == 1:
             return [f"all {len(self.texts)} rows are predicted as '{self.texts[0]:.40}'{LITTLE}"]
-        chance = 1 - sum((count / len(golds)) ** 2 for count in Counter(golds).values())
-        if (found := scores.get("brier", -1.0)) < chance:
+        shares = [count / len(golds) for count in Counter(golds).values()]
+        chance = 1 - sum(share**2 for share in shares)
+        brier = scores.get("brier", -1.0)
+        if brier < chance:
             return []
-        return [f"brier {found:.3f} is not below {chance:.3f}, that of the classes' shares{LITTLE}"]
+        return [f"brier {brier:.3f} is not below {chance:.3f}, that of the classes' shares{LITTLE}"]
 
     def details(self, config: Config) -> dict[str, list[Any]]:
         """List further columns of a prediction, such as probabilities."""
@@ -80,8 +83,14 @@ class Predictions:
         columns["text"] = [self.shown(example, config) for example in self.examples]
         if any(example.text_pair is not None for example in self.examples):
             columns["text_pair"] = [example.text_pair for example in self.examples]
-        groups = [e.group if e.group and e.group != e.text else None for e in self.examples]
-        return {**columns, "group": groups} if any(groups) else columns
+
+        documents = []
+        for example in self.examples:
+            is_document = example.group and example.group != example.text
+            documents.append(example.group if is_document else None)
+        if any(documents):
+            columns["group"] = documents
+        return columns
 
     def answers(self, config: Config) -> dict[str, list[Any]]:
         """Lay out the columns that `heron predict` writes for a file."""
@@ -103,7 +112,13 @@ class ClassPredictions(Predictions):
     def most_probable(
         cls, examples: Sequence[Example], probabilities_RC: np.ndarray, config: Config
     ) -> Self:
-        """Predict the most probable class of each row."""
+        """Predict the most probable class of each row.
+
+        Args:
+            examples: the rows.
+            probabilities_RC: of their classes, in the order of `data.label_order`.
+            config: of the run.
+        """
         labels = config.data.label_order
         best = [labels[index] for index in probabilities_RC.argmax(axis=1)]
         return cls(examples, best, probabilities_RC)
@@ -114,28 +129,42 @@ class ClassPredictions(Predictions):
         return [example.label for example in self.examples]
 
     def scores(self, config: Config) -> dict[str, float]:
-        """See `Predictions`; empty without labelled rows."""
+        """See `Predictions`; empty without labelled rows.
+
+        Args:
+            config: of the run; its task and classes name the scores.
+
+        Returns:
+            Headline scores and scores of classes; of rows with probabilities, calibration; with
+            `task.bootstrap`, intervals. Fractions from 0 to 1.
+        """
         task, labels, groups = config.task, config.data.label_order, self.groups
-        known = {row: gold for row, gold in enumerate(self.golds) if gold is not None}
-        if not known:
+        rows, gold = [], []
+        for row, label in enumerate(self.golds):
+            if label is not None:
+                rows.append(row)
+                gold.append(label)
+        if not rows:
             return {}
-        rows, gold = list(known), list(known.values())
-        given = [self.texts[row] for row in rows]
-        scores = score_task(task.name, gold, given, labels, relaxed=task.relaxed)
+        predicted = [self.texts[row] for row in rows]
+        options = TASKS[task.name].score_options(config)
+        scores = score_task(task.name, gold, predicted, labels, **options)
+
         if self.probabilities_RC is not None:
-            shares_RC = self.probabilities_RC[rows]
-            known_R = np.isfinite(shares_RC).all(axis=1)
-            ids_R = np.asarray([labels.index(each) for each in gold])
-            scores |= calibration_scores(shares_RC[known_R], ids_R[known_R])
+            p_KC = self.probabilities_RC[rows]
+            is_known_K = np.isfinite(p_KC).all(axis=1)
+            ids_K = np.asarray([labels.index(label) for label in gold])
+            scores |= calibration_scores(p_KC[is_known_K], ids_K[is_known_K])
+
         if task.bootstrap:
             scores |= bootstrap_intervals(
                 task.name,
                 gold,
-                given,
+                predicted,
                 labels,
-                relaxed=task.relaxed,
                 groups=[groups[row] for row in rows] if task.resample == "group" else None,
                 resamples=task.bootstrap,
+                **options,
             )
         return scores
 
@@ -145,15 +174,17 @@ class ClassPredictions(Predictions):
 
     def details(self, config: Config) -> dict[str, list[Any]]:
         """See `Predictions`: the probability of every class."""
+        columns: dict[str, list[Any]] = {}
         if self.probabilities_RC is None:
-            return {}
-        shares_CR, labels = self.probabilities_RC.T.tolist(), config.data.label_order
-        return {
-            f"p/{label}": [None if isnan(share) else share for share in shares_R]
-            for label, shares_R in zip(labels, shares_CR, strict=True)
-        }
+            return columns
+        for label, p_R in zip(config.data.label_order, self.probabilities_RC.T, strict=True):
+            columns[f"p/{label}"] = [None if isnan(p) else p for p in p_R.tolist()]
+        return columns
 
     def lines(self, config: Config) -> list[str]:
         """Format the first row's class, then the probability of every class."""
-        shares = [(name[2:], values[0]) for name, values in self.details(config).items()]
-        return [*super().lines(config), *(f"  {name:<24} {share:.4f}" for name, share in shares)]
+        lines = super().lines(config)
+        for column, (probability, *_) in self.details(config).items():
+            label = column.removeprefix("p/")
+            lines.append(f"  {label:<24} {probability:.4f}")
+        return lines

@@ -53,8 +53,9 @@ class WithEachSetting(pl.LightningModule):
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> list[Predictions]:
         """Collect each member's own outputs; see `TaskModule.collect`."""
-        members: list[Any] = list(self.members)
-        return [
-            member.collect([each[place] for each in outputs], data, split)
-            for place, member in enumerate(members)
-        ]
+        predictions = []
+        for number, member in enumerate(self.members):
+            own = [of_members[number] for of_members in outputs]
+            collect: Any = member.collect
+            predictions.append(collect(own, data, split))
+        return predictions

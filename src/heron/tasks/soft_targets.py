@@ -31,6 +31,10 @@ def soft_targets(config: Config, data: DataModule) -> Tensor:
     If n of them label a row, each has 1 / n of `optim.soft.weight`; a row that none labels
     keeps only its label. A suspect's target (`optim.suspects`) is multiplied by its weight.
 
+    Args:
+        config: of the run; `optim.soft` and `optim.suspects` name the sources.
+        data: with the features and examples of train.
+
     Returns:
         target_RC, float32, in the order of the rows of the train features; a row sums to its
         weight.
@@ -44,22 +48,28 @@ def soft_targets(config: Config, data: DataModule) -> Tensor:
     features = data.features[TRAIN]
     rows = {guid: row for row, guid in enumerate(features.guids)}
     sum_RC = np.zeros((len(rows), len(labels)), dtype=np.float64)
-    for name in soft.columns:
-        _add_labels(sum_RC, name, rows, data, config)
-    for path in (path for word in soft.predictions for path in files(word)):
-        _add_predictions(sum_RC, read_table(path), rows, labels)
+    for column in soft.columns:
+        _add_labels(sum_RC, column, rows, data, config)
+    for word in soft.predictions:
+        for path in files(word):
+            _add_predictions(sum_RC, read_table(path), rows, labels)
     if (soft.columns or soft.predictions) and not sum_RC.any():
-        named = ", ".join((*soft.columns, *soft.predictions))
+        names = ", ".join((*soft.columns, *soft.predictions))
         raise ConfigError(
-            f"optim.soft: no row of train is in {named}; a column has to be in data.columns.side "
+            f"optim.soft: no row of train is in {names}; a column has to be in data.columns.side "
             "or data.join.take, and predictions need the guids of train"
         )
+
     gold_R = np.asarray(features.labels_R)
+    class_R = np.where(gold_R == UNLABELLED, 0, gold_R)
     target_RC = np.zeros_like(sum_RC)
-    target_RC[np.arange(len(rows)), np.where(gold_R == UNLABELLED, 0, gold_R)] = 1
-    said_R = sum_RC.sum(axis=1) > 0
-    mean_RC = sum_RC[said_R] / sum_RC[said_R].sum(axis=1, keepdims=True)
-    target_RC[said_R] = (1 - soft.weight) * target_RC[said_R] + soft.weight * mean_RC
+    target_RC[np.arange(len(rows)), class_R] = 1
+
+    is_soft_R = sum_RC.sum(axis=1) > 0
+    sum_KC = sum_RC[is_soft_R]
+    mean_KC = sum_KC / sum_KC.sum(axis=1, keepdims=True)
+    target_RC[is_soft_R] = (1 - soft.weight) * target_RC[is_soft_R] + soft.weight * mean_KC
+
     if config.optim.suspects.dynamics:
         target_RC *= _weights(config, data)[:, None]
     return torch.from_numpy(target_RC.astype(np.float32))
@@ -70,7 +80,6 @@ def soft_loss(
     rows_R: Tensor,
     smoothing: float,
     logits_RC: Tensor,
-    labels_R: Tensor,
     weights_C: Tensor | None,
 ) -> Tensor:
     """Compute the cross-entropy of each row with its target, times the weights of the classes.
@@ -79,20 +88,33 @@ def soft_loss(
         target_TC: as `soft_targets` returns it, of the T rows of train.
         rows_R: indices of the R rows among them.
         smoothing: share of a target that is spread over all classes.
-        logits_RC, labels_R, weights_C: as in `LOSSES`; the labels are in the targets.
+        logits_RC, weights_C: as in `LOSSES`.
+
+    Returns:
+        loss_R, float32.
     """
     target_RC = target_TC[rows_R]
     if smoothing:
         spread_R1 = target_RC.sum(dim=1, keepdim=True) / target_TC.shape[1]
         target_RC = target_RC * (1 - smoothing) + smoothing * spread_R1
-    nll_RC = -target_RC * logits_RC.float().log_softmax(dim=1)
-    return (nll_RC if weights_C is None else nll_RC * weights_C).sum(dim=1)
+    loss_RC = -target_RC * logits_RC.float().log_softmax(dim=1)
+    if weights_C is not None:
+        loss_RC = loss_RC * weights_C
+    return loss_RC.sum(dim=1)
 
 
 def _add_labels(
     sum_RC: np.ndarray, name: str, rows: dict[str, int], data: DataModule, config: Config
 ) -> None:
-    """Count one annotator's labels; cells without a label do not count."""
+    """Count one annotator's labels; cells without a label do not count.
+
+    Args:
+        sum_RC: the sum so far, float64; changed in place.
+        name: the column of the annotator.
+        rows: the train rows by guid.
+        data: with the examples of train.
+        config: of the run.
+    """
     labels, reader = config.data.label_order, LabelReader(config.data, name)
     for example in data.examples[TRAIN]:
         try:
@@ -106,54 +128,101 @@ def _add_labels(
 def _add_predictions(
     sum_RC: np.ndarray, table: Table, rows: dict[str, int], labels: Sequence[str]
 ) -> None:
-    """Add a teacher's probabilities of the rows that it has predicted; empty rows do not count."""
+    """Add a teacher's probabilities of the rows that it has predicted; empty rows do not count.
+
+    Args:
+        sum_RC: the sum so far, float64; changed in place.
+        table: with the columns `guid` and `p/<class>`.
+        rows: the train rows by guid.
+        labels: the classes, in the order of the columns of sum_RC.
+    """
     columns = [f"p/{label}" for label in labels]
     table.require("guid", *columns)
-    for number, row in enumerate(table.rows):
-        place, cells = rows.get(cell_text(row["guid"])), [row[column] for column in columns]
-        if place is None or all(map(is_missing, cells)):
+    for number, cells in enumerate(table.rows):
+        row = rows.get(cell_text(cells["guid"]))
+        values = [cells[column] for column in columns]
+        if row is None or all(is_missing(value) for value in values):
             continue  # no train row, or one without a prediction
         try:
-            shares = np.array(cells, dtype=float)
+            p_C = np.array(values, dtype=float)
         except (TypeError, ValueError):
-            shares = np.array([np.nan])
-        if not (np.isfinite(shares) & (shares >= 0)).all():
-            raise DataError(table.where(number), f"p/<class> is {cells}, no probabilities")
-        sum_RC[place] += shares
+            p_C = np.array([np.nan])
+        is_share_C = np.isfinite(p_C) & (p_C >= 0)
+        if not is_share_C.all():
+            raise DataError(table.where(number), f"p/<class> is {values}, no probabilities")
+        sum_RC[row] += p_C
 
 
 def _weights(config: Config, data: DataModule) -> np.ndarray:
-    """Give the most suspicious share of the labelled train rows the weight of suspects; [R]."""
-    settings, features = config.optim.suspects, data.features[TRAIN]
-    order, gold_R = config.data.label_order, np.asarray(features.labels_R)
+    """Give the most suspicious share of the labelled train rows the weight of suspects; [R].
+
+    Args:
+        config: of the run.
+        data: with the features of train, and perhaps of validation.
+    """
+    suspects, features = config.optim.suspects, data.features[TRAIN]
+    gold_R = np.asarray(features.labels_R)
     labelled_K = np.flatnonzero(gold_R != UNLABELLED)
-    golds = {features.guids[row]: order[gold_R[row]] for row in labelled_K.tolist()}
-    held_out = set(data.features[VALIDATION].guids) if VALIDATION in data.features else set()
-    held_out -= golds.keys()
+    golds = {}
+    for row in labelled_K.tolist():
+        golds[features.guids[row]] = config.data.label_order[gold_R[row]]
+    held_out = set()
+    if VALIDATION in data.features:
+        held_out = set(data.features[VALIDATION].guids) - golds.keys()
+
     scores = []
-    for folder in (folder for word in settings.dynamics for folder in runs(word, config)):
-        known = statistics(read_dynamics(folder))
-        labels = known.labels or tuple(order)
-        # Other tools number the classes, in the order that the data have for them.
-        if labels == tuple(map(str, range(len(order)))) and set(labels) != set(order):
-            labels = tuple(order)
-        places = {guid: place for place, guid in enumerate(known.guids)}
-        found = {
-            guid: labels[known.gold_N[place]] for guid, place in places.items() if guid in golds
-        }
-        for what, guids in (
-            ("{} train rows, or their labels, differ", golds.items() - found.items()),
-            ("it has trained on {} validation rows of this run", held_out & places.keys()),
-        ):
-            if guids:
-                fix = "give both the same data.* and encoder.max_length, or train it again"
-                raise DataError(str(folder), f"{what.format(len(guids))}: {min(guids)}", fix)
-        score_N = difficulty(settings.score, known)
-        scores.append(score_N[[places[guid] for guid in golds]])
+    for word in suspects.dynamics:
+        for folder in runs(word, config):
+            scores.append(_suspicion(folder, suspects.score, golds, held_out, config))
+    mean_K = np.mean(scores, axis=0)
+    count = round(suspects.share * len(golds))
+    most_suspicious = rank(-mean_K, list(golds))[:count]
+
     weight_R = np.ones(len(features))
-    suspects_K = rank(-np.mean(scores, axis=0), list(golds))[: round(settings.share * len(golds))]
-    weight_R[labelled_K[suspects_K]] = settings.weight
+    weight_R[labelled_K[most_suspicious]] = suspects.weight
     return weight_R
+
+
+def _suspicion(
+    folder: Path, score: str, golds: dict[str, str], held_out: set[str], config: Config
+) -> np.ndarray:
+    """Compute the scores of some train rows from the dynamics of one run, float64 [K].
+
+    Args:
+        folder: the run's, with dynamics.
+        score: a value of `optim.suspects.score`.
+        golds: labels of the train rows, by guid; the scores are in their order.
+        held_out: guids of this run's validation rows, which the other run may not train on.
+        config: of this run.
+
+    Raises:
+        DataError: the other run has other rows or labels.
+    """
+    recorded = statistics(read_dynamics(folder))
+    order = tuple(config.data.label_order)
+    labels = recorded.labels or order
+    # Other tools number the classes, in the order that the data have for them.
+    numbers = tuple(str(number) for number in range(len(order)))
+    if labels == numbers and set(labels) != set(order):
+        labels = order
+
+    indices = {guid: index for index, guid in enumerate(recorded.guids)}
+    recorded_golds = {}
+    for guid, index in indices.items():
+        if guid in golds:
+            recorded_golds[guid] = labels[recorded.gold_N[index]]
+    fix = "give both the same data.* and encoder.max_length, or train it again"
+    differing = golds.items() - recorded_golds.items()
+    if differing:
+        message = f"{len(differing)} train rows, or their labels, differ: {min(differing)}"
+        raise DataError(str(folder), message, fix)
+    leaked = held_out & indices.keys()
+    if leaked:
+        message = f"it has trained on {len(leaked)} validation rows of this run: {min(leaked)}"
+        raise DataError(str(folder), message, fix)
+
+    score_N = difficulty(score, recorded)
+    return score_N[[indices[guid] for guid in golds]]
 
 
 def target_files(config: Config) -> dict[str, list[Path]]:
@@ -162,13 +231,15 @@ def target_files(config: Config) -> dict[str, list[Path]]:
     Raises:
         DataError: there are none.
     """
-    soft, suspects = config.optim.soft, config.optim.suspects
-    folders = (run for word in suspects.dynamics for run in runs(word, config))
-    read = {
-        "optim.soft.predictions": [file for word in soft.predictions for file in files(word)],
-        "optim.suspects.dynamics": [record for run in folders for record in record_paths(run)],
-    }
-    return {key: paths for key, paths in read.items() if paths}
+    predictions = []
+    for word in config.optim.soft.predictions:
+        predictions += files(word)
+    records = []
+    for word in config.optim.suspects.dynamics:
+        for run in runs(word, config):
+            records += record_paths(run)
+    paths = {"optim.soft.predictions": predictions, "optim.suspects.dynamics": records}
+    return {key: of_key for key, of_key in paths.items() if of_key}
 
 
 def files(word: str) -> list[Path]:
@@ -177,12 +248,15 @@ def files(word: str) -> list[Path]:
     Raises:
         DataError: there are none.
     """
-    path, pattern = Path(word), f"predictions/{VALIDATION}.parquet"
-    found = [path] if path.is_file() else sorted([*path.glob(pattern), *path.glob(f"*/{pattern}")])
-    if not found:
-        what = "no file, run or sweep with predictions on validation"
-        raise DataError(word, what, "correct optim.soft.predictions")
-    return found
+    path = Path(word)
+    if path.is_file():
+        return [path]
+    pattern = f"predictions/{VALIDATION}.parquet"
+    paths = sorted([*path.glob(pattern), *path.glob(f"*/{pattern}")])
+    if not paths:
+        message = "no file, run or sweep with predictions on validation"
+        raise DataError(word, message, "correct optim.soft.predictions")
+    return paths
 
 
 def runs(word: str, config: Config) -> list[Path]:
@@ -196,15 +270,15 @@ def runs(word: str, config: Config) -> list[Path]:
     folders = sorted(dynamics.parent for dynamics in Path(word).glob("*/dynamics"))
     if not folders:
         return [Path(word)]  # a run, or a folder of another tool
-    done = [each for each in folders if RunFolder(each).state() == "done"]
-    stored = {folder: read_yaml(RunFolder(folder).config) for folder in done}
-    found = [
-        folder
-        for folder, other in stored.items()
-        if parse(DataConfig, other["data"], "data.") == config.data
-        and not other["optim"].get("suspects", {}).get("dynamics")
-    ]
-    if not found:
-        what = f"none of the {len(done)} finished runs there has the data and the fold of this run"
-        raise DataError(word, what, "give both the same data.*, or name one run")
-    return found
+    finished = [folder for folder in folders if RunFolder(folder).state() == "done"]
+    fitting = []
+    for folder in finished:
+        stored = read_yaml(RunFolder(folder).config)
+        has_suspects = stored["optim"].get("suspects", {}).get("dynamics")
+        if parse(DataConfig, stored["data"], "data.") == config.data and not has_suspects:
+            fitting.append(folder)
+    if not fitting:
+        count = len(finished)
+        message = f"none of the {count} finished runs there has the data and the fold of this run"
+        raise DataError(word, message, "give both the same data.*, or name one run")
+    return fitting

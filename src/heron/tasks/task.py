@@ -7,7 +7,8 @@ parts of its own task only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -42,7 +43,7 @@ if TYPE_CHECKING:  # importing these modules would load torch
 __all__ = ["CLASS_FORMATS", "TASKS", "Task", "task_of"]
 
 # Keys without effect for tasks with classes, and for tasks without; see `Rules.ignores`.
-FOR_TEXTS = ("optim.soft.answers", "task.bertscore.model")
+FOR_TEXTS = ("optim.soft.answers",)
 FOR_CLASSES = (
     *("optim.class_weights", "optim.soft.columns", "optim.soft.predictions"),
     *("optim.suspects.dynamics", "data.columns.truth", "data.join", "data.label_field"),
@@ -91,6 +92,8 @@ class TextScores:
     require: Callable[[Config], None] = lambda config: None
     # Writes the signatures of scores that a model computes (BERTScore) to `status.json`.
     sign: Callable[[Config, RunFolder, Scores], None] = lambda config, folder, scores: None
+    # Makes the signature of these scores for gold texts; None where they are not computed.
+    signature: Callable[[Config, Sequence[str]], str | None] = lambda config, golds: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +118,13 @@ class Task(TaskRules):
     model: Callable[[], ModelParts]  # imports what its model is built from
     about: About = About()
     score_names: Callable[[Config], list[str]]  # the scores of a run, without their intervals
+    # Regular expressions of the scores that head reports, in the order of their columns. Where a
+    # run has none of them, all scores of whole splits do.
+    headline_scores: tuple[str, ...] = ("macro_f1", "weighted_f1", "accuracy")
+    # Of `options`, keys in which runs must agree for their outputs to be averaged.
+    averaged_keys: tuple[str, ...] = ()
+    # Files and folders besides data and encoder that a run's scores depend on, by name.
+    sources: Callable[[Config], Mapping[str, str | None]] = lambda config: {}
     # How predictions are scored outside a run.
     scores: Callable[[], ClassScores | TextScores] = ClassScores
     # Predictions from what a language model wrote for each example; None: classes are read from it.
@@ -134,6 +144,15 @@ def new_head(config: Config, encoder: Encoder) -> nn.Module:
     """Build a run's head, with new weights, for its encoder."""
     parts = task_of(config).model()
     return parts.head(config.head, encoder.width, parts.outputs(config, encoder))
+
+
+def headline_names(task: str, names: Iterable[str]) -> list[str]:
+    """List a task's headline scores among the names of scores; none of an unknown task."""
+    if task not in TASKS:
+        return []
+    present = list(names)
+    patterns = cast(Task, TASKS[task]).headline_scores
+    return [name for pattern in patterns for name in present if re.fullmatch(pattern, name)]
 
 
 def scores_of(task: str) -> ClassScores | TextScores:
@@ -156,8 +175,9 @@ def class_data_problems(config: DataConfig) -> Iterator[str]:
 
 def class_score_names(config: Config) -> list[str]:
     """List the scores of a run, without their intervals."""
-    labels, relaxed = config.data.label_order, config.task.relaxed
-    return list(score_task(config.task.name, labels, labels, labels, relaxed=relaxed))
+    name, labels = config.task.name, config.data.label_order
+    options = TASKS[name].score_options(config)
+    return list(score_task(name, labels, labels, labels, **options))
 
 
 def class_model() -> ModelParts:
@@ -165,20 +185,20 @@ def class_model() -> ModelParts:
     from heron.tasks.base import ModelParts
     from heron.tasks.class_module import ClassificationModule
 
-    def in_transformers(*given: Any) -> Any:
-        if given[3].head.pooling != "cls":  # transformers' classes read the first token
+    def in_transformers(*arguments: Any) -> Any:
+        if arguments[3].head.pooling != "cls":  # transformers' classes read the first token
             return None
         from heron.tasks.exported_heads import class_head_in_transformers
 
-        return class_head_in_transformers(*given)
+        return class_head_in_transformers(*arguments)
 
     return ModelParts(ClassificationModule, in_transformers=in_transformers)
 
 
-def _text_features(*given: Any) -> Any:
+def _text_features(*arguments: Any) -> Any:
     from heron.tasks.text_features import text_features
 
-    return text_features(*given)
+    return text_features(*arguments)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Texts and pairs of texts to `Features`: in one sequence, in two, or in windows.
 
-Shape suffixes: S sequences, R rows.
+Shape suffixes: S sequences, R rows, L tokens of one sequence.
 """
 
 from collections.abc import Sequence
@@ -10,9 +10,10 @@ import numpy as np
 
 from heron.base.errors import ConfigError, Problem
 from heron.base.terminal import tracked
-from heron.data.examples import Example
+from heron.data.examples import Example, Span
 from heron.data.features import FeatureOptions, Features, flatten, token_ids
 
+TokenSpan = tuple[int, int]  # first and last token, both inclusive
 _CHUNK = 4096  # examples tokenized at once; more would need more memory and save no time
 
 
@@ -30,15 +31,13 @@ def text_features(examples: Sequence[Example], tokenizer: Any, options: FeatureO
         The features. `truncated_R` marks rows that the length limit cuts; a pair whose second text
         leaves no room for the first is in `refused`.
     """
-    rows: list[Row | Problem] = []
     forms = ("premise", "hypothesis") if options.input == "separate" else (options.input,)
+    rows = []
     for start in tracked(range(0, len(examples), _CHUNK), "tokenizing"):
         chunk = examples[start : start + _CHUNK]
-        found = [_encode(chunk, tokenizer, options, form) for form in forms]
-        for parts in zip(*found, strict=True):
-            problem = next((part for part in parts if isinstance(part, Problem)), None)
-            sequences = [] if problem else [each for part in parts for each in part.sequences]
-            rows.append(problem or Row(sequences, any(part.cut for part in parts)))
+        encoded = [_encode(chunk, tokenizer, options, form) for form in forms]
+        for parts in zip(*encoded, strict=True):
+            rows.append(_joined(parts))
     return features_of(examples, rows, options)
 
 
@@ -50,25 +49,74 @@ class Row(NamedTuple):
     own: Any = None  # what the task needs of it for its columns
 
 
+def _joined(parts: Sequence[Row | Problem]) -> Row | Problem:
+    """Join the sequences of one example; its first problem, if there is one."""
+    sequences = []
+    is_cut = False
+    for part in parts:
+        if isinstance(part, Problem):
+            return part
+        sequences += part.sequences
+        is_cut = is_cut or part.cut
+    return Row(sequences, is_cut)
+
+
 def features_of(
     examples: Sequence[Example], rows: Sequence[Row | Problem], options: FeatureOptions, **own: Any
 ) -> Features:
-    """Join the rows of a split; an example with a problem has none. `own`: further fields."""
-    kept = [(e, row) for e, row in zip(examples, rows, strict=True) if isinstance(row, Row)]
-    sequences = [each for _, row in kept for each in row.sequences]
-    counts_R = np.asarray([len(row.sequences) for _, row in kept], dtype=np.int32)
-    tokens_T, offsets_S = flatten([ids for ids, _ in sequences])
+    """Join the rows of a split; an example with a problem has none.
+
+    Args:
+        examples: of the split.
+        rows: what each was encoded to.
+        options: of tokenization; number the labels.
+        own: further fields of `Features`.
+    """
+    kept = []
+    refused = []
+    sequences = []
+    second = []
+    counts: list[int] = []  # sequences of each row
+    is_cut = []
+    for example, row in zip(examples, rows, strict=True):
+        if isinstance(row, Problem):
+            refused.append(row)
+            continue
+        kept.append(example)
+        counts.append(len(row.sequences))
+        is_cut.append(row.cut)
+        for ids, second_token in row.sequences:
+            sequences.append(ids)
+            second.append(second_token)
+
+    tokens_T, offsets_S = flatten(sequences)
+    counts_R = np.asarray(counts, dtype=np.int32)
     return Features(
         tokens_T=tokens_T,
         offsets_S=offsets_S,
-        second_S=np.asarray([second for _, second in sequences], dtype=np.int32),
+        second_S=np.asarray(second, dtype=np.int32),
         sequences_R=np.cumsum(counts_R, dtype=np.int32) - counts_R,
-        labels_R=options.label_ids([example for example, _ in kept]),
-        truncated_R=np.asarray([row.cut for _, row in kept], dtype=bool),
-        guids=[example.guid for example, _ in kept],
-        refused=[row for row in rows if isinstance(row, Problem)],
+        labels_R=options.label_ids(kept),
+        truncated_R=np.asarray(is_cut, dtype=bool),
+        guids=[example.guid for example in kept],
+        refused=refused,
         **own,
     )
+
+
+def token_span(chars_L2: np.ndarray, span: Span) -> TokenSpan | None:
+    """Find the first and the last token (inclusive) that overlap a span; None if none does.
+
+    Args:
+        chars_L2: the characters of each token, end exclusive; -1 outside the text.
+        span: in characters.
+    """
+    start_L, end_L = chars_L2[:, 0], chars_L2[:, 1]
+    overlaps_L = (start_L < span.end) & (end_L > span.start) & (end_L > start_L)
+    tokens = np.flatnonzero(overlaps_L)
+    if not len(tokens):
+        return None
+    return int(tokens[0]), int(tokens[-1])
 
 
 def second_start(encoding: Any) -> int:
@@ -79,38 +127,62 @@ def second_start(encoding: Any) -> int:
 
 def _encode(
     examples: Sequence[Example], tokenizer: Any, options: FeatureOptions, form: str
-) -> list[Any]:
-    """Encode each example whole, then too long ones again: a `Row`, or a `Problem`."""
+) -> list[Row | Problem]:
+    """Encode each example whole, then those that are too long again, cut or in windows.
+
+    Args:
+        examples: at least one.
+        tokenizer: a fast Hugging Face tokenizer.
+        options: of tokenization.
+        form: `text`, `pair`, `premise` or `hypothesis`.
+
+    Returns:
+        For each example its sequences, or why it has none.
+    """
     texts = [_texts(example, options, form) for example in examples]
+    is_pair = len(texts[0]) == 2
+
     backend = tokenizer.backend_tokenizer  # transformers would make lists of masks and ids as well
     backend.no_truncation()
     backend.no_padding()
-    whole = backend.encode_batch_fast([each if len(each) == 2 else each[0] for each in texts])
-    rows: list[Any] = [Row([(token_ids(e.ids), second_start(e))], False) for e in whole]
-    left = [row for row, each in enumerate(whole) if len(each) > options.max_length]
-    # A single text is always cut at its end.
-    truncation = "longest_first" if len(texts[0]) == 1 else options.truncation
-    if truncation != "longest_first":
-        kept = "hypothesis" if truncation == "only_first" else "premise"
-        for row in left:
-            rows[row] = no_room(examples[row], whole[row].sequence_ids, kept, options) or rows[row]
-    left = [row for row in left if isinstance(rows[row], Row)]
-    if not left:
+    whole = backend.encode_batch_fast(texts if is_pair else [text for (text,) in texts])
+
+    truncation = options.truncation if is_pair else "longest_first"  # one text: cut at its end
+    never_cut = {"only_first": "hypothesis", "only_second": "premise"}.get(truncation)
+
+    rows = []
+    too_long = []
+    for number, encoding in enumerate(whole):
+        row: Row | Problem = Row([(token_ids(encoding.ids), second_start(encoding))], False)
+        if len(encoding) > options.max_length:
+            problem = None
+            if never_cut is not None:
+                problem = no_room(examples[number], encoding.sequence_ids, never_cut, options)
+            if problem is None:
+                too_long.append(number)
+            else:
+                row = problem
+        rows.append(row)
+    if not too_long:
         return rows
-    windows = options.overflow == "windows"
+
+    in_windows = options.overflow == "windows"
+    long_texts = [texts[number] for number in too_long]
+    columns = [list(column) for column in zip(*long_texts, strict=True)]
     encoded = tokenizer(
-        *map(list, zip(*(texts[row] for row in left), strict=True)),
+        *columns,
         truncation=truncation,
         max_length=options.max_length,
-        return_overflowing_tokens=windows,
-        stride=options.stride if windows else 0,
+        return_overflowing_tokens=in_windows,
+        stride=options.stride if in_windows else 0,
     )
-    sources = encoded["overflow_to_sample_mapping"] if windows else range(len(left))
-    for row in left:  # with windows nothing is cut: the overflow is the next window
-        rows[row] = Row([], not windows)
+
+    sources = encoded["overflow_to_sample_mapping"] if in_windows else range(len(too_long))
+    sequences: list[list[tuple[np.ndarray, int]]] = [[] for _ in too_long]
     for encoding, source in zip(encoded.encodings, sources, strict=True):
-        sequence = token_ids(encoding.ids), second_start(encoding)
-        rows[left[source]].sequences.append(sequence)
+        sequences[source].append((token_ids(encoding.ids), second_start(encoding)))
+    for number, windows in zip(too_long, sequences, strict=True):
+        rows[number] = Row(windows, not in_windows)  # with windows, the next one has the rest
     return rows
 
 
@@ -134,10 +206,18 @@ def no_room(
 ) -> Problem | None:
     """Find that the text which is never cut, such as `hypothesis`, leaves no room for the other.
 
-    `sources` has the text of each token, 0 or 1; None of special ones.
+    Args:
+        example: whose guid the problem names.
+        sources: the text of each token, 0 or 1; None of special ones.
+        whole: the text that is never cut: `premise`, `hypothesis` or `question`.
+        options: of tokenization.
+
+    Returns:
+        The problem; None where there is room for a token of the other text.
     """
-    length = sources.count(int(whole == "hypothesis"))
-    room, also = options.max_length - sources.count(None) - 1, ""
+    length = sources.count(1 if whole == "hypothesis" else 0)
+    room = options.max_length - sources.count(None) - 1
+    also = ""
     fix = ["encoder.max_length allows more", "data.on_cut=drop leaves such rows out"]
     if options.overflow == "windows":
         room -= options.stride  # each window needs a new token
@@ -147,5 +227,5 @@ def no_room(
         fix.insert(0, "encoder.truncation=longest_first cuts both")
     if length <= room:
         return None
-    what = f"its {whole} has {length} tokens and leaves none of {options.max_length}{also}"
-    return Problem(example.guid, f"{what} for the other text", tuple(fix))
+    message = f"its {whole} has {length} tokens and leaves none of {options.max_length}{also}"
+    return Problem(example.guid, f"{message} for the other text", tuple(fix))

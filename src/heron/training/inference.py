@@ -261,8 +261,7 @@ def _reading(run: Trained) -> dict[str, Any]:
         "data.unicode": dataclasses.replace(data.unicode, cedilla=cedilla),
         "data.normalize_case": data.normalize_case,
         "data.phrases": data.phrases,
-        "task.max_answer_tokens": config.task.max_answer_tokens,
-        "task.n_best": config.task.n_best,
+        **{f"task.{key}": getattr(config.task, key) for key in task_of(config).averaged_keys},
         "the tokenizer": run.tokenizer.backend_tokenizer.to_str(),
     }
 

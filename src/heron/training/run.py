@@ -426,7 +426,7 @@ def source_hashes(config: Config) -> dict[str, str]:
     Returns:
         Hexadecimal SHA-256 by name, for `status.json`: `<split>` of the run's own data set,
         `<data set>.<split>` of its stages' and of those it is only tested on, `encoder`, `head`,
-        `bertscore`, its `bertscore.baseline`, and keys that name runs or tables, such as
+        those of the task (`Task.sources`), and keys that name runs or tables, such as
         `curriculum.dynamics`.
     """
     data_dir = Path(config.paths.data)
@@ -437,14 +437,14 @@ def source_hashes(config: Config) -> dict[str, str]:
         for split, path in locate(data, data_dir, cache_dir).items():
             files[f"{prefix}{split}"] = path
 
-    bertscore = config.task.bertscore
-    models = {"bertscore": EncoderConfig(bertscore.model or "")}
+    of_task = task_of(config).sources(config)
+    models = {name: EncoderConfig(path or "") for name, path in of_task.items()}
     if config.baseline.name != "none":
         files |= BASELINES[config.baseline.name].sources(config)
     else:
         models["encoder"] = config.encoder
 
-    files["bertscore.baseline"] = bertscore.baseline
+    files |= of_task
     if config.ckpt_path:
         files["ckpt_path"] = checkpoint_of(Path(config.ckpt_path))
     if config.head.start:

@@ -9,9 +9,7 @@ import secrets
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import is_dataclass
 from functools import partial
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +23,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
 from heron.base.terminal import first_time, said, say
-from heron.config.constraints import all_keys, key_of
+from heron.config.constraints import flatten, key_of
 from heron.metrics.names import is_minimised
 from heron.tasks.config import Config
 from heron.training import draw_map
@@ -138,10 +136,9 @@ def _open(config: Config, folder: RunFolder, names: dict[str, Any]) -> Any:
     logger = make("logger.wandb", options, folder)
 
     recorded = config.values()
-    for key in _swept(folder) & set(all_keys()):
-        setting = attrgetter(key)(config)
-        if not is_dataclass(setting):
-            recorded[key] = setting
+    settings_by_key = dict(flatten(recorded))
+    for key in _swept(folder) & settings_by_key.keys():
+        recorded[key] = settings_by_key[key]
 
     status = folder.read_status()
     provenance = ("heron", "git", "sources", "overrides")

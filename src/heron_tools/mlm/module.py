@@ -30,6 +30,7 @@ from heron_tools.mlm.head import (
 )
 from heron_tools.mlm.masking import mask_tokens, texts_of_rows
 from heron_tools.mlm.predictions import MaskedPredictions, score_sums
+from heron_tools.mlm.task import MlmConfig
 
 MASKED = "masked"  # the column of targets; `IGNORED` for other tokens
 
@@ -83,7 +84,7 @@ class MaskedModule(TaskModule):
         """Mask the batch unless it is masked; the column `MASKED` has the targets, [B, L]."""
         if MASKED in batch.columns:
             return batch
-        task: Any = self.config.task
+        task = MlmConfig.of(self.config)
         host = batch.host
         # Evaluation does not depend on the seed: runs with different seeds can be compared.
         seed = (self.config.seed, self.current_epoch + 1) if self.training else (0, 0)

@@ -19,6 +19,7 @@ from scipy.special import softmax
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import fingerprint
 from heron.base.terminal import say
+from heron.data import TASKS
 from heron.data.config import TRAIN
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
@@ -243,8 +244,9 @@ class NamedClasses(ClassPredictions):
 
         scores["valid_rows"] = len(golds)
         if 0 < len(golds) < rows:
-            task, classes = config.task, config.data.label_order
-            valid = score_task(task.name, golds, texts, classes, relaxed=task.relaxed)
+            task = config.task.name
+            options = TASKS[task].score_options(config)
+            valid = score_task(task, golds, texts, config.data.label_order, **options)
             for name, score in valid.items():
                 if "/" not in name:
                     scores[f"valid_{name}"] = score

@@ -11,7 +11,7 @@ from heron.base.tables import write_table
 from heron.cli import main
 from heron.data.config import Columns, DataConfig
 from heron.data.readers import read_rows
-from heron.tasks.config import Config
+from heron.tasks.config import Config, TaskConfig
 from heron.tasks.summarization.predictions import SummaryPredictions
 
 CONTEXT = 'ראש הממשלה נאם בצה"ל ביום שני.'
@@ -142,9 +142,8 @@ def test_a_run_gives_every_score_of_summaries_the_same_name_and_value(tmp_path):
     assert main(["score", *words, f"out={out}", "resamples=0"]) == 0
     columns = Columns(text="article")
     data = DataConfig(task="summarization", format="article_table", columns=columns, language="ro")
-    config = Config(data=data)
+    config = Config(data=data, task=TaskConfig("summarization", bootstrap=0))
     config.paths.cache = str(tmp_path / "cache")
-    config.task.bootstrap = 0
     examples = read_rows(gold, data, "required").examples
     assert examples[0].target == PLAIN[0]  # what a model learns is in one spelling
     predictions = SummaryPredictions(examples, PLAIN)

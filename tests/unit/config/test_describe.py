@@ -67,6 +67,7 @@ def test_the_command_prints_groups_options_and_keys(capsys: pytest.CaptureFixtur
     for words, held in (
         ([], ["experiment demo, hesum/gpt", "optim The optimizer and its schedule."]),
         (["head"], ["ess ESS, Event Start State", "head.dropout number in [0, 1) 0.1 probability"]),
+        (["task=qa"], ["task.n_best whole number", "task.bootstrap whole number"]),
         (["optim.lr"], ["optim.lr number above 0 3e-05 peak learning rate of the encoder."]),
     ):
         assert heron("options", *words) == 0

@@ -1,21 +1,34 @@
 """Extractive question answering: which span of the text answers the question?"""
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from heron.base.registry import Registry
+from heron.config.constraints import Count, OneOf
 from heron.data import Rules
 from heron.data.config import DataConfig, second_text_problems
 from heron.data.rows import Format
 from heron.languages import get_language
 from heron.metrics.span import item_scores, language_profile
-from heron.tasks.config import Config
+from heron.tasks.config import Config, TaskConfig
 from heron.tasks.qa.reader import ANSWER, NO_ANSWER, QUESTIONS, text_scores
 from heron.tasks.task import FOR_CLASSES, About, Task
 
 FORMATS: Registry[Format] = Registry("data format")
 for _name in ("squad_json", "qa_table"):
     FORMATS.register(_name, QUESTIONS)
+
+
+@dataclass
+class QaConfig(TaskConfig):
+    """How answers are found."""
+
+    max_answer_tokens: Count = 30  # longest answer, in tokens
+    n_best: Count = 20  # spans kept for each window and each question
+    # which of these spans is the answer: `argmax`, the most probable one, or `mbr`, the minimum
+    # Bayes risk: the one with the highest F1 on average over all of them, by their probabilities
+    decoding: Annotated[str, OneOf("argmax", "mbr")] = "argmax"
 
 
 def score_names(config: Config) -> list[str]:
@@ -55,11 +68,11 @@ def reading(config: DataConfig) -> dict[str, str]:
     return {"answers": f"{config.qa.misaligned} misaligned, {blanks} blanks"}
 
 
-def features(*given: Any) -> Any:
+def features(*arguments: Any) -> Any:
     """Tokenize a split."""
     from heron.tasks.qa.features import qa_features
 
-    return qa_features(*given)
+    return qa_features(*arguments)
 
 
 def model() -> Any:
@@ -71,22 +84,23 @@ def model() -> Any:
     return ModelParts(ExtractionModule, head=SpanHead, in_transformers=span_head_in_transformers)
 
 
-def from_texts(*given: Any) -> Any:
+def from_texts(*arguments: Any) -> Any:
     """Read the answers that a language model wrote."""
     from heron.tasks.qa.predictions import from_texts as read
 
-    return read(*given)
+    return read(*arguments)
 
 
 TASK = Task(
     forms=("question",),
     formats=FORMATS,
     head="span",
+    options=QaConfig,
     has_classes=False,
     rules=Rules(
         long_forms=("question",),
         classifiers=("span", "biaffine"),
-        ignores=(*FOR_CLASSES, "task.bertscore.model"),
+        ignores=FOR_CLASSES,
         problems=problems,
         data_problems=data_problems,
     ),
@@ -95,6 +109,12 @@ TASK = Task(
     feature_options=lambda config, training: training,
     model=model,
     score_names=score_names,
+    # Each language's own scores (`he_f1`) come last; `answerable_f1` is none of them.
+    headline_scores=(
+        *("f1", "exact_match", "no_answer_accuracy"),
+        *("(?!answerable)[a-z]+_f1", "(?!answerable)[a-z]+_exact_match"),
+    ),
+    averaged_keys=("max_answer_tokens", "n_best"),
     scores=text_scores,
     from_texts=from_texts,
     about=About(

@@ -32,7 +32,8 @@ def is_squad(path: Path) -> bool:
 
 def place_of(path: Path, number: int) -> str:
     """Name a question for messages: by its line in a table, by its number in JSON."""
-    return f"{path}{' question ' if is_squad(path) else ':'}{number}"
+    separator = " question " if is_squad(path) else ":"
+    return f"{path}{separator}{number}"
 
 
 def read_squad(path: Path) -> Table:
@@ -45,14 +46,15 @@ def read_squad(path: Path) -> Table:
     """
     form = 'SQuAD\'s form is {"data": [...]}, a table is a list [...] or one object a line'
     try:
-        found = parse_json(read_bytes(path).decode("utf-8-sig"))
-        rows = list(_walk(found.get("data", [found])))
+        file = parse_json(read_bytes(path).decode("utf-8-sig"))
+        rows = list(_walk(file.get("data", [file])))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DataError(str(path), f"cannot be read as SQuAD's JSON: {error!r}", form) from error
     if not rows:
         raise DataError(str(path), "has no questions", "at least one is needed")
-    columns = tuple(dict.fromkeys(name for row in rows for name in row))
-    return Table(path, columns, rows, list(range(1, len(rows) + 1)), [])
+    columns = dict.fromkeys(name for row in rows for name in row)
+    numbers = list(range(1, len(rows) + 1))
+    return Table(path, tuple(columns), rows, numbers, [])
 
 
 def _walk(articles: Sequence[Any]) -> Iterator[dict[str, Any]]:
@@ -62,10 +64,13 @@ def _walk(articles: Sequence[Any]) -> Iterator[dict[str, Any]]:
             yield article
             continue
         paragraphs = article["paragraphs"]
-        for paragraph in paragraphs if isinstance(paragraphs, list) else [paragraphs]:
-            above = {**article, **paragraph}
-            shared = {name: v for name, v in above.items() if not isinstance(v, list)}
-            yield from ({**shared, **row} for row in paragraph["qas"])
+        if not isinstance(paragraphs, list):
+            paragraphs = [paragraphs]
+        for paragraph in paragraphs:
+            around = {**article, **paragraph}
+            shared = {name: v for name, v in around.items() if not isinstance(v, list)}
+            for question in paragraph["qas"]:
+                yield {**shared, **question}
 
 
 def read_answers(value: Any) -> Answers | None:
@@ -79,17 +84,18 @@ def read_answers(value: Any) -> Answers | None:
     if is_missing(value):
         return None
     try:
-        found = _parse(value) if isinstance(value, str) else value
-        if isinstance(found, Mapping):
-            texts, starts = found["text"], found.get("answer_start")
-            if not isinstance(texts, list) or not isinstance(starts, list | None):
-                raise TypeError("both must be lists")
-            starts = [None] * len(texts) if starts is None else starts
-            return [_answer(*pair) for pair in zip(texts, starts, strict=True)]
-        return [_answer(each.get("text"), each.get("answer_start")) for each in found]
+        answers = _parse(value) if isinstance(value, str) else value
+        if not isinstance(answers, Mapping):
+            return [_answer(answer.get("text"), answer.get("answer_start")) for answer in answers]
+        texts, starts = answers["text"], answers.get("answer_start")
+        if not isinstance(texts, list) or not isinstance(starts, list | None):
+            raise TypeError("both must be lists")
+        if starts is None:
+            starts = [None] * len(texts)
+        return [_answer(text, start) for text, start in zip(texts, starts, strict=True)]
     except (AttributeError, LookupError, SyntaxError, TypeError, ValueError) as error:
-        what = f"'answers' cannot be read: {value!r:.60}: each needs 'text' and 'answer_start'"
-        raise ValueError(f"{what} ({error})") from error
+        message = f"'answers' cannot be read: {value!r:.60}: each needs 'text' and 'answer_start'"
+        raise ValueError(f"{message} ({error})") from error
 
 
 def _parse(text: str) -> Any:
@@ -108,9 +114,10 @@ def _parse(text: str) -> Any:
 def _answer(text: Any, start: Any) -> tuple[Any, Any]:
     """Convert a number to an answer's text, text to its start; others are reported later."""
     if is_missing(start):
-        start = None
-    elif (written := cell_text(start).removesuffix(".0")).removeprefix("-").isdecimal():
-        start = int(written)
+        return number_text(text), None
+    written = cell_text(start).removesuffix(".0")
+    if written.removeprefix("-").isdecimal():
+        return number_text(text), int(written)
     return number_text(text), start
 
 
@@ -130,11 +137,17 @@ def nearest_place(context: str, answer: str, start: int) -> Span | None:
     """Find the occurrence of `answer` nearest to `start`, else one with other white space.
 
     The earlier one wins ties; None if there is none.
+
+    Args:
+        context: the text.
+        answer: what is searched for.
+        start: a character of the context.
     """
-    for pattern in (re.escape(answer), r"\s+".join(map(re.escape, answer.split()))):
-        places = [Span(*found.span(1)) for found in re.finditer(f"(?=({pattern}))", context)]
-        if places:
-            return min(places, key=lambda place: abs(place.start - start))
+    words = [re.escape(word) for word in answer.split()]
+    for pattern in (re.escape(answer), r"\s+".join(words)):
+        spans = [Span(*match.span(1)) for match in re.finditer(f"(?=({pattern}))", context)]
+        if spans:
+            return min(spans, key=lambda span: abs(span.start - start))
     return None
 
 
@@ -142,14 +155,23 @@ def map_span(text: str, span: Span, normalise: Callable[[str], str]) -> Span:
     """Convert a span of `text` to a span of `normalise(text)`; empty if nothing of it is left.
 
     A border between characters that become one (a letter and its diacritic) moves outwards.
+
+    Args:
+        text: before normalisation.
+        span: of its characters.
+        normalise: the function.
     """
     whole = normalise(text)
     if whole is text or whole == text:
         return span
+
+    def can_be_cut(border: int) -> bool:
+        return normalise(text[:border]) + normalise(text[border:]) == whole
+
     start, end = span
-    while start > 0 and normalise(text[:start]) + normalise(text[start:]) != whole:
+    while start > 0 and not can_be_cut(start):
         start -= 1
-    while end < len(text) and normalise(text[:end]) + normalise(text[end:]) != whole:
+    while end < len(text) and not can_be_cut(end):
         end += 1
     return Span(len(normalise(text[:start])), len(normalise(text[:end])))
 
@@ -159,24 +181,37 @@ def spans_as_given(text: str, spans: Sequence[Span], normalise: Callable[[str], 
 
     Borders never part a letter from its marks. Of the characters that normalisation strips, those
     that belong to a letter of the span (niqqud) are inside, others (direction marks) outside.
+
+    Args:
+        text: before normalisation.
+        spans: of the characters of `normalise(text)`.
+        normalise: the function.
+
+    Returns:
+        A span of `text` for each.
     """
     whole = normalise(text)
     if whole is text or whole == text:
         return list(spans)
+
     normalise = cache(normalise)  # most parts of a text are alike
     letters = list(_letters(text, normalise))
-    ends = list(accumulate(len(normalise(text[start:end])) for start, end in letters))
-    found = []
+    lengths = [len(normalise(text[start:end])) for start, end in letters]
+    ends = list(accumulate(lengths))  # in the normalised text
+
+    spans_in_text = []
     for span in spans:
         start, _ = letters[bisect_right(ends, span.start)]
         _, end = letters[bisect_left(ends, span.end)]
         answer = normalise(text[start:end])
+
         while not is_mark(text[end - 1]) and normalise(text[start : end - 1]) == answer:
             end -= 1
+
         while not is_mark(text[start]) and normalise(text[start + 1 : end]) == answer:
             start += 1
-        found.append(Span(start, end))
-    return found
+        spans_in_text.append(Span(start, end))
+    return spans_in_text
 
 
 def _letters(text: str, normalise: Callable[[str], str]) -> Iterator[tuple[int, int]]:
@@ -186,11 +221,11 @@ def _letters(text: str, normalise: Callable[[str], str]) -> Iterator[tuple[int, 
     last consonant of a Korean syllable.
     """
     start = 0
-    for place, character in enumerate(text):
+    for index, character in enumerate(text):
         joins = is_mark(character) or "\u1160" <= character <= "\u11ff"
-        if place > start and not joins and normalise(character):
-            yield start, place
-            start = place
+        if index > start and not joins and normalise(character):
+            yield start, index
+            start = index
     if start < len(text):
         yield start, len(text)
 
@@ -204,4 +239,5 @@ def trim(text: str, span: Span) -> Span:
     """Remove white space at both ends of a span; empty if it has nothing else."""
     answer = text[span.start : span.end]
     start = span.start + len(answer) - len(answer.lstrip())
-    return Span(start, max(start, span.start + len(answer.rstrip())))
+    end = span.start + len(answer.rstrip())
+    return Span(start, max(start, end))

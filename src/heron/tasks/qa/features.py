@@ -20,7 +20,14 @@ from heron.data.collate import Batch
 from heron.data.examples import Example, Span
 from heron.data.features import Column, FeatureOptions, Features, flatten, token_ids
 from heron.tasks.qa.answers import is_mark
-from heron.tasks.text_features import Row, features_of, no_room, second_start
+from heron.tasks.text_features import (
+    Row,
+    TokenSpan,
+    features_of,
+    no_room,
+    second_start,
+    token_span,
+)
 
 # How well tokens match a gold answer's characters: exactly; not exactly (a border is inside a
 # token); cut (every window cuts it); or without any token. `FITS` has the warnings.
@@ -33,7 +40,8 @@ FITS = {
 }
 _CHUNK = 512  # examples tokenized at once; more would need more memory and save no time
 _SPACES = np.asarray([code for code in range(0x3100) if chr(code).isspace()], dtype=np.uint32)
-TokenSpan = tuple[int, int]  # first and last token of a context, both inclusive
+_UNKNOWN: TokenSpan = (-1, -1)  # an unlabelled question
+_NOWHERE: TokenSpan = (0, 0)  # no answer in the window
 _JOINER = "\u200d"  # joins the parts of an emoji; some tokenizers drop it
 
 
@@ -80,7 +88,7 @@ def qa_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOpt
     Deviates: Hugging Face's `run_qa` only uses the first gold answer, even in windows that contain
     another one.
     """
-    rows: list[Row | Problem] = []
+    rows = []
     for start in tracked(range(0, len(examples), _CHUNK), "tokenizing"):
         chunk = examples[start : start + _CHUNK]
         encoded = tokenizer(
@@ -88,35 +96,29 @@ def qa_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOpt
             [example.text for example in chunk],
             verbose=False,  # contexts may be longer than the model reads: windows are cut below
         )
-        pairs = zip(chunk, encoded.encodings, strict=True)
-        rows += [_windows(*pair, options) for pair in pairs]
-    kept = [row.own for row in rows if isinstance(row, Row)]
-    windows, fits = [one for own, _ in kept for one in own], [fit for _, fit in kept]
+        for example, encoding in zip(chunk, encoded.encodings, strict=True):
+            rows.append(_windows(example, encoding, options))
+
+    windows = []
+    fits = []
+    for row in rows:
+        if isinstance(row, Row):
+            windows_of_row, fit = row.own
+            windows += windows_of_row
+            fits.append(fit)
+
     answers = [np.asarray(window.answers, dtype=np.int32) for window in windows]
-    answers_A2, answer_offsets_S = flatten(answers, (2,))
-    return features_of(
-        examples,
-        rows,
-        options,
-        columns={
-            "answers": Column(answers_A2, "sequence", offsets=answer_offsets_S),
-            "chars": Column(flatten([one.chars_L2 for one in windows], (2,))[0], "token"),
-        },
-        counts={
-            f"answers_{fit}": (fits.count(number), warning)
-            for number, (fit, warning) in enumerate(FITS.items())
-        },
-    )
+    answers_A2, offsets_S = flatten(answers, (2,))
+    chars_T2, _ = flatten([window.chars_L2 for window in windows], (2,))
+    columns = {
+        "answers": Column(answers_A2, "sequence", offsets=offsets_S),
+        "chars": Column(chars_T2, "token"),
+    }
 
-
-def token_span(chars_L2: np.ndarray, span: Span) -> TokenSpan | None:
-    """Find the first and the last token (inclusive) that overlap a span; None if none does.
-
-    chars_L2 has the characters of each token, end exclusive; -1 outside the text.
-    """
-    start_L, end_L = chars_L2[:, 0], chars_L2[:, 1]
-    tokens = np.flatnonzero((start_L < span.end) & (end_L > span.start) & (end_L > start_L))
-    return (int(tokens[0]), int(tokens[-1])) if len(tokens) else None
+    counts = {}
+    for number, (name, warning) in enumerate(FITS.items()):
+        counts[f"answers_{name}"] = (fits.count(number), warning)
+    return features_of(examples, rows, options, columns=columns, counts=counts)
 
 
 def char_span(chars_T2: np.ndarray, first: int, last: int) -> Span:
@@ -133,21 +135,39 @@ def token_chars(text: str, offsets_N2: np.ndarray) -> np.ndarray:
     Corrects the tokenizer's offsets (in characters, end exclusive), int64; -1 for tokens of blanks.
     Tokenizers add the blank before a word to it, and drop points, accents and joiners that the
     model does not know.
+
+    Args:
+        text: the context.
+        offsets_N2: start and end of each of its tokens in characters, as the tokenizer gives them.
+
+    Returns:
+        chars_N2, int64.
     """
     codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
-    space = np.append(np.isin(codes, _SPACES), False)
+    is_space = np.append(np.isin(codes, _SPACES), False)  # of each character, and of the end
     start_N, end_N = offsets_N2[:, 0].copy(), offsets_N2[:, 1].copy()
-    while (blank_N := (start_N < end_N) & space[start_N]).any():
+
+    while True:
+        blank_N = (start_N < end_N) & is_space[start_N]
+        if not blank_N.any():
+            break
         start_N += blank_N
-    while (blank_N := (start_N < end_N) & space[end_N - 1]).any():
+    while True:
+        blank_N = (start_N < end_N) & is_space[end_N - 1]
+        if not blank_N.any():
+            break
         end_N -= blank_N
-    follower_N = np.append(start_N[1:], len(text))
-    for token in np.flatnonzero((end_N < follower_N) & (start_N < end_N) & ~space[end_N]):
+
+    next_N = np.append(start_N[1:], len(text))  # where the following token starts
+    has_gap_N = (end_N < next_N) & (start_N < end_N) & ~is_space[end_N]
+    for token in np.flatnonzero(has_gap_N):
         end = int(end_N[token])
-        while end < follower_N[token] and (text[end] == _JOINER or is_mark(text[end])):
+        while end < next_N[token] and (text[end] == _JOINER or is_mark(text[end])):
             end += 1
         end_N[token] = end
-    return np.where((start_N < end_N)[:, None], np.stack([start_N, end_N], axis=1), -1)
+
+    chars_N2 = np.stack([start_N, end_N], axis=1)
+    return np.where((start_N < end_N)[:, None], chars_N2, -1)
 
 
 class _Window(NamedTuple):
@@ -158,65 +178,112 @@ class _Window(NamedTuple):
 
 
 def _windows(example: Example, encoding: Any, options: FeatureOptions) -> Row | Problem:
-    """Cut the context of one question; `own` has its windows and its `FITS` index."""
-    sources, ids, second = encoding.sequence_ids, encoding.ids, second_start(encoding)
-    length = sources.count(1)  # a text without a known character has no tokens
+    """Cut the context of one question; `own` has its windows and its `FITS` index.
+
+    Args:
+        example: the question.
+        encoding: of the question and its whole context, in the tokenizer's template for two texts.
+        options: see `qa_features`.
+    """
+    sources = encoding.sequence_ids  # 0: question, 1: context, None: special token
+    length = sources.count(1)  # 0 for a text without any character that the tokenizer knows
     begin = sources.index(1) if length else len(sources)
+
     offsets_N2 = np.asarray(encoding.offsets, dtype=np.int64).reshape(-1, 2)
     chars_N2 = token_chars(example.text, offsets_N2[begin : begin + length])
-    room = options.max_length - len(sources) + length
-    step = room - (options.stride if options.overflow == "windows" else 0)
-    if length > room and (problem := no_room(example, sources, "question", options)):
-        return problem
+
+    room = options.max_length - (len(sources) - length)
+    if length > room:
+        problem = no_room(example, sources, "question", options)
+        if problem is not None:
+            return problem
+
     # As the tokenizer would cut the context: first token, end exclusive.
-    more = options.overflow == "windows" and length > room
-    starts = range(0, length - room + step, step) if more else [0]
-    places = [(start, min(start + room, length)) for start in starts]
+    starts: Sequence[int] = [0]
+    if options.overflow == "windows" and length > room:
+        step = room - options.stride
+        starts = range(0, length - room + step, step)
+    parts = [(start, min(start + room, length)) for start in starts]
+
     golds = [token_span(chars_N2, span) for span in example.spans]
-    inside = [_golds_inside(golds, *place) for place in places]
-    fit = _fit(example, golds, {numbers[0] for numbers in inside if numbers}, chars_N2)
+    golds_inside = [_golds_inside(golds, start, end) for start, end in parts]
+    # Each window has its answers in order, and the first one is compared with the text.
+    used = {min(inside) for inside in golds_inside if inside}
+    fit = _fit(example, golds, used, chars_N2)
     if options.own and fit in (CUT, TOKENLESS):
         return _no_answer_left(example, fit, options)
-    sequences, windows = [], []
-    for (start, end), numbers in zip(places, inside, strict=True):
-        sequence = ids[:begin] + ids[begin + start : begin + end] + ids[begin + length :]
+
+    ids = encoding.ids
+    second = second_start(encoding)
+    sequences = []
+    windows = []
+    for (start, end), inside in zip(parts, golds_inside, strict=True):
+        window_ids = ids[begin + start : begin + end]
+        sequence = ids[:begin] + window_ids + ids[begin + length :]
+        sequences.append((token_ids(sequence), second))
+
         chars_L2 = np.full((len(sequence), 2), -1, dtype=np.int32)
         chars_L2[begin : begin + end - start] = chars_N2[start:end]
-        spans = [gold for n in numbers if (gold := golds[n])]
-        here = [(begin + first - start, begin + last - start) for first, last in spans]
-        answers = [(-1, -1)] if example.label is None else here or [(0, 0)]
-        sequences.append((token_ids(sequence), second))
+
+        moved = begin - start  # from tokens of the context to those of the sequence
+        answers = [(first + moved, last + moved) for first, last in inside.values()]
+
+        if example.label is None:
+            answers = [_UNKNOWN]
+        elif not answers:
+            answers = [_NOWHERE]
         windows.append(_Window(chars_L2, answers))
-    return Row(sequences, places[-1][1] < length, (windows, fit))
+
+    _, last_end = parts[-1]
+    return Row(sequences, last_end < length, (windows, fit))
 
 
-def _golds_inside(golds: Sequence[TokenSpan | None], start: int, end: int) -> list[int]:
-    """Find the answers that lie completely in a window; both in tokens of the context."""
-    return [n for n, gold in enumerate(golds) if gold and start <= gold[0] and gold[1] < end]
+def _golds_inside(golds: Sequence[TokenSpan | None], start: int, end: int) -> dict[int, TokenSpan]:
+    """Find the answers that lie completely in a window, by number; in tokens of the context.
+
+    Args:
+        golds: the tokens of each answer.
+        start: first token of the window.
+        end: its last one, exclusive.
+    """
+    inside = {}
+    for number, gold in enumerate(golds):
+        if gold is not None and start <= gold[0] and gold[1] < end:
+            inside[number] = gold
+    return inside
 
 
 def _fit(
     example: Example, golds: Sequence[TokenSpan | None], used: set[int], chars_N2: np.ndarray
 ) -> int:
-    """Return the index in `FITS` of the answers in the windows; -1 without any gold answer."""
+    """Return the index in `FITS` of the answers in the windows; -1 without any gold answer.
+
+    Args:
+        example: the question.
+        golds: the tokens of each of its answers.
+        used: numbers of the answers that are targets of a window.
+        chars_N2: the characters of each token of the context.
+    """
     if not example.spans:
         return -1
     if not used:
         return TOKENLESS if all(gold is None for gold in golds) else CUT
-    held = ((place, golds[place]) for place in used)
-    exact = all(gold and char_span(chars_N2, *gold) == example.spans[n] for n, gold in held)
-    return EXACT if exact else INEXACT
+    for number in used:
+        gold = golds[number]
+        if gold is None or char_span(chars_N2, *gold) != example.spans[number]:
+            return INEXACT
+    return EXACT
 
 
 def _no_answer_left(example: Example, fit: int, options: FeatureOptions) -> Problem:
     fixes: tuple[str, ...] = ()
     if fit == TOKENLESS:
-        what = "its answer's characters map to no token of this tokenizer"
+        message = "its answer's characters map to no token of this tokenizer"
     elif options.overflow == "windows":
-        what = f"its answer is cut by every window of {options.max_length} tokens"
+        message = f"its answer is cut by every window of {options.max_length} tokens"
         fixes = ("raise encoder.max_length or encoder.stride",)
     else:
-        what = f"its answer lies after the first {options.max_length} tokens and is cut"
+        message = f"its answer lies after the first {options.max_length} tokens and is cut"
         fixes = ("encoder.overflow=windows reads on", "encoder.max_length allows more")
     drop = "data.on_cut=drop leaves such questions out of training"
-    return Problem(example.guid, what, (*fixes, drop) if fixes else drop)
+    return Problem(example.guid, message, (*fixes, drop) if fixes else drop)

@@ -43,11 +43,20 @@ class SpanLogits:
         return self.start_BL[:, 0] + self.end_BL[:, 0]
 
     def span_B(self, spans_B2: Tensor) -> Tensor:
-        """Score one span of each window; spans_B2 has its first and last token."""
+        """Score one span of each window; spans_B2 has its first and last token.
+
+        Args:
+            spans_B2: first and last token of each span, in the sequence, int64.
+
+        Returns:
+            score_B, float32.
+        """
         first_B1, last_B1 = spans_B2[:, :1], spans_B2[:, 1:]
-        score_B = (self.start_BL.gather(1, first_B1) + self.end_BL.gather(1, last_B1))[:, 0]
+        score_B1 = self.start_BL.gather(1, first_B1) + self.end_BL.gather(1, last_B1)
+        score_B = score_B1[:, 0]
         if self.pair_start_BLH is None or self.pair_end_BLH is None:
             return score_B
+
         rows_B = torch.arange(len(spans_B2), device=spans_B2.device)
         u_BH = self.pair_start_BLH[rows_B, first_B1[:, 0]]
         v_BH = self.pair_end_BLH[rows_B, last_B1[:, 0]]
@@ -57,40 +66,66 @@ class SpanLogits:
         """Score every span of at most `longest` tokens: `[b, i, w]` is the span i to i + w.
 
         Spans beyond the text, and those of token 0, have `NEVER` or less. W is at most L.
+
+        Returns:
+            band_BLW, float32.
         """
         length = self.start_BL.shape[1]
         longest = min(longest, length)
+
         padded_BL = F.pad(self.end_BL, (0, longest - 1), value=NEVER)
-        band_BLW = self.start_BL[:, :, None] + padded_BL.unfold(1, longest, 1)
+        ends_BLW = padded_BL.unfold(1, longest, 1)
+        band_BLW = self.start_BL[:, :, None] + ends_BLW
+
         if self.pair_start_BLH is not None and self.pair_end_BLH is not None:
             # One product for each width, because a single one would copy the factors W times.
-            ends_BLH = F.pad(self.pair_end_BLH, (0, 0, 0, longest - 1))
-            ends = (ends_BLH[:, w : w + length] for w in range(longest))
-            parts = [(self.pair_start_BLH * end_BLH).sum(dim=2) for end_BLH in ends]
-            band_BLW = band_BLW + torch.stack(parts, dim=2)
-        outside_BL1 = (self.start_BL <= NEVER)[:, :, None]
-        band_BLW = band_BLW.masked_fill(outside_BL1, 2 * NEVER)
+            padded_BLH = F.pad(self.pair_end_BLH, (0, 0, 0, longest - 1))
+            products = []
+            for width in range(longest):
+                end_BLH = padded_BLH[:, width : width + length]
+                products.append((self.pair_start_BLH * end_BLH).sum(dim=2))
+            band_BLW = band_BLW + torch.stack(products, dim=2)
+
+        is_outside_BL = self.start_BL <= NEVER
+        band_BLW = band_BLW.masked_fill(is_outside_BL[:, :, None], 2 * NEVER)
         band_BLW[:, 0] = 2 * NEVER
         return band_BLW
 
 
 def borders(batch: Batch) -> Tensor:
-    """Mark the tokens where an answer can begin or end: the text and token 0; bool [B, L]."""
+    """Mark the tokens where an answer can begin or end: the text and token 0; bool [B, L].
+
+    Args:
+        batch: of questions; token 0 stands for "not here".
+    """
     allowed_BL = Answers.of(batch).context_BL
     allowed_BL[:, 0] = True
     return allowed_BL
 
 
 def mean_logits(several: Sequence[SpanLogits]) -> SpanLogits:
-    """Average the scores of several heads for every span of the same windows."""
-    start_BL = torch.stack([each.start_BL for each in several]).mean(dim=0)
-    end_BL = torch.stack([each.end_BL for each in several]).mean(dim=0)
-    u = [each.pair_start_BLH for each in several if each.pair_start_BLH is not None]
-    v = [each.pair_end_BLH for each in several if each.pair_end_BLH is not None]
-    if not u:
+    """Average the scores of several heads for every span of the same windows.
+
+    Args:
+        several: of one batch; their heads may differ: of a linear one, the pairs score 0.
+
+    Returns:
+        Logits whose score of a span is the mean of all its scores.
+    """
+    start_BL = torch.stack([logits.start_BL for logits in several]).mean(dim=0)
+    end_BL = torch.stack([logits.end_BL for logits in several]).mean(dim=0)
+
+    pair_starts, pair_ends = [], []
+    for logits in several:
+        if logits.pair_start_BLH is not None and logits.pair_end_BLH is not None:
+            pair_starts.append(logits.pair_start_BLH)
+            pair_ends.append(logits.pair_end_BLH)
+    if not pair_starts:
         return SpanLogits(start_BL, end_BL)
+
     # The inner product of concatenated factors is the sum of the inner products.
-    return SpanLogits(start_BL, end_BL, torch.cat(u, dim=2) / len(several), torch.cat(v, dim=2))
+    pair_start_BLH = torch.cat(pair_starts, dim=2) / len(several)
+    return SpanLogits(start_BL, end_BL, pair_start_BLH, torch.cat(pair_ends, dim=2))
 
 
 class SpanHead(nn.Module):
@@ -120,16 +155,26 @@ class SpanHead(nn.Module):
         self.register_buffer("threshold", torch.zeros(()))
 
     def forward(self, states_BLD: Tensor, batch: Batch) -> SpanLogits:
-        """Score every token, in full precision even under autocast."""
+        """Score every token, in full precision even under autocast.
+
+        Args:
+            states_BLD: the encoder's states, in any precision.
+            batch: whose column `chars` tells which tokens are of the text.
+
+        Returns:
+            The scores, float32.
+        """
         with torch.autocast(states_BLD.device.type, enabled=False):
-            states_BLD = self.dropout(states_BLD.to(self.borders.weight.dtype))
-            allowed_BL = borders(batch)
-            logits_BL2 = self.borders(states_BLD).float()
-            start_BL, end_BL = (
-                logits_BL2[:, :, side].masked_fill(~allowed_BL, NEVER) for side in (0, 1)
-            )
+            states_BLD = states_BLD.to(self.borders.weight.dtype)
+            states_BLD = self.dropout(states_BLD)
+
+            is_outside_BL = ~borders(batch)
+            start_BL, end_BL = self.borders(states_BLD).float().unbind(dim=2)
+            start_BL = start_BL.masked_fill(is_outside_BL, NEVER)
+            end_BL = end_BL.masked_fill(is_outside_BL, NEVER)
             if self.pairs is None:
                 return SpanLogits(start_BL, end_BL)
+
             u_BLH, v_BLH = self.pairs(states_BLD).float().chunk(2, dim=2)
             u_BLH = torch.relu(u_BLH)  # on one side only, so that a pair's score can be negative
             scale = u_BLH.shape[2] ** -0.5
@@ -140,8 +185,9 @@ def span_head_in_transformers(
     head: nn.Module, encoder: Encoder, tokenizer: Any, config: Config
 ) -> HeadWeights | None:
     """See `ModelParts.in_transformers`."""
-    model_type = encoder.model.config.model_type
-    if not isinstance(head, SpanHead) or head.pairs is not None or model_type not in _SPAN_FINDERS:
+    if not isinstance(head, SpanHead) or head.pairs is not None:
+        return None
+    if encoder.model.config.model_type not in _SPAN_FINDERS:
         return None
     layers = named("qa_outputs", head.borders)
     return HeadWeights(AutoModelForQuestionAnswering, ["start", "end"], layers)
@@ -163,15 +209,23 @@ def best_spans(logits: SpanLogits, longest: int, n_best: int) -> Candidates:
     """Find the `n_best` best spans of at most `longest` tokens in each window.
 
     Of equal scores, the span that begins earlier comes first, then the shorter one.
+
+    Args:
+        logits: of a batch of windows.
+        longest: most tokens of a span.
+        n_best: N, the number of spans.
     """
     band_BLW = logits.band_BLW(longest)
-    longest, flat_BX = band_BLW.shape[2], band_BLW.flatten(1)
+    widest = band_BLW.shape[2]
+    flat_BX = band_BLW.flatten(1)
     # A stable sort, because topk does not define the order of equal scores.
     scores_BX, order_BX = flat_BX.sort(dim=1, descending=True, stable=True)
-    first_BN, width_BN = order_BX[:, :n_best] // longest, order_BX[:, :n_best] % longest
+    best_BN = order_BX[:, :n_best]
+    first_BN = best_BN // widest
+    last_BN = first_BN + best_BN % widest
     return Candidates(
         scores_BN=scores_BX[:, :n_best],
-        spans_BN2=torch.stack([first_BN, first_BN + width_BN], dim=2),
+        spans_BN2=torch.stack([first_BN, last_BN], dim=2),
         none_B=logits.none_B,
         total_B=flat_BX.logsumexp(dim=1),
     )

@@ -18,6 +18,7 @@ from heron.data.features import UNLABELLED
 from heron.metrics.torch_metrics import SpanScores
 from heron.models.heads import windows_of_rows
 from heron.tasks.base import Output, TaskModule, in_file_order
+from heron.tasks.qa import QaConfig
 from heron.tasks.qa.features import Answers
 from heron.tasks.qa.head import (
     NEVER,
@@ -28,7 +29,7 @@ from heron.tasks.qa.head import (
     borders,
     mean_logits,
 )
-from heron.tasks.qa.predictions import SpanPredictions, answers_of, collect_spans
+from heron.tasks.qa.predictions import SpanPredictions, answers_of, collect_spans, gold_answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +60,11 @@ class ExtractionModule(TaskModule):
         """See `TaskModule.metric`."""
         return SpanScores(self.config.data.language, self.predicts_none)
 
+    @property
+    def task(self) -> QaConfig:
+        """The task's part of the configuration."""
+        return QaConfig.of(self.config)
+
     def logits(self, batch: Batch) -> SpanLogits:
         """Encode and score every window."""
         return self.head(self.encoder(batch), batch)
@@ -69,85 +75,139 @@ class ExtractionModule(TaskModule):
 
     def output(self, logits: SpanLogits, batch: Batch) -> SpanOutput:
         """Compute the loss, the mean over the windows; in evaluation, find the candidates."""
-        rows, windows = (0, 0) if batch.is_stand_in else (len(batch), len(batch.owners_B))
-        loss, weight, observed_R3, candidates, finite_R = None, None, None, None, None
-        if bool((Answers.of(batch.host).first_B2 >= 0).all()):
+        rows, windows = len(batch), len(batch.owners_B)
+        if batch.is_stand_in:
+            rows, windows = 0, 0
+
+        loss, weight, observed_R3 = None, None, None
+        is_labelled_B = Answers.of(batch.host).first_B2 >= 0
+        if bool(is_labelled_B.all()):
             log_p_B, loss_B = self._likelihood(logits, batch)
             loss, weight = loss_B.mean(), torch.full_like(loss_B[0], windows)
             with torch.no_grad():
                 observed_R3 = self._observed(logits, log_p_B, batch)[:rows]
+
+        candidates, finite_R = None, None
         if not self.training and rows:
-            task = self.config.task
-            candidates = best_spans(logits, task.max_answer_tokens, task.n_best)
+            candidates = best_spans(logits, self.task.max_answer_tokens, self.task.n_best)
             finite_B = candidates.total_B.isfinite() & candidates.none_B.isfinite()
             finite_R = torch.ones_like(batch.rows_R, dtype=torch.bool)
             finite_R[batch.owners_B[~finite_B]] = False
-        labels_R, rows_R = batch.labels_R[:rows], batch.rows_R[:rows]
-        owners_B = batch.owners_B[:windows]
-        more: Any = {"owners_B": owners_B, "candidates": candidates, "finite_R": finite_R}
-        return SpanOutput(loss, weight, labels_R, rows_R, observed_R3, **more)
+
+        return SpanOutput(
+            loss,
+            weight,
+            batch.labels_R[:rows],
+            batch.rows_R[:rows],
+            observed_R3,
+            finite_R,
+            owners_B=batch.owners_B[:windows],
+            candidates=candidates,
+        )
 
     def _likelihood(self, logits: SpanLogits, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Compute the log probability of each window's answer, and its loss; [B] both."""
+        """Compute the log probability of each window's answer, and its loss; [B] both.
+
+        Args:
+            logits: of all windows.
+            batch: with the column `answers`, all of whose windows are labelled.
+
+        Returns:
+            log_p_B of each window's first answer, 0 at most, and loss_B, in nats; float32.
+        """
         answers_BK2 = Answers.of(batch).spans_BK2
         if not (self.training and self.config.optim.soft.answers):
             answers_BK2 = answers_BK2[:, :1]
         spans_BK2 = answers_BK2.clamp(min=0)
-        first_BK, last_BK = spans_BK2.unbind(dim=2)
-        smoothing = self.config.optim.label_smoothing
+
         if logits.pair_start_BLH is None:
-            start_BL, end_BL = logits.start_BL.log_softmax(1), logits.end_BL.log_softmax(1)
-            log_p_BK = start_BL.gather(1, first_BK) + end_BL.gather(1, last_BK)
-            # Over the tokens where an answer can begin or end.
-            allowed_BL = borders(batch)
-            means_B = [
-                side_BL.masked_fill(~allowed_BL, 0.0).sum(dim=1) / allowed_BL.sum(dim=1)
-                for side_BL in (start_BL, end_BL)
-            ]
-            spread_B, choices = (means_B[0] + means_B[1]) / 2, 2
-        else:  # a softmax over all pairs of a start and an end, and "not here"
-            first, last = Answers.of(batch.host).spans_BK2[:, : first_BK.shape[1]].unbind(dim=2)
-            longest = int((last - first).max()) + 1
-            flat_BX = logits.band_BLW(max(longest, self.config.task.max_answer_tokens)).flatten(1)
-            all_BX = torch.cat([logits.none_B[:, None], flat_BX], dim=1)
-            each_BK = torch.stack([logits.span_B(each_B2) for each_B2 in spans_BK2.unbind(1)], 1)
-            gold_BK = torch.where(first_BK == 0, logits.none_B[:, None], each_BK)
-            total_B1 = all_BX.logsumexp(dim=1, keepdim=True)
-            log_p_BK = gold_BK - total_B1
-            real_BX = all_BX > NEVER / 2
-            log_all_BX = (all_BX - total_B1).masked_fill(~real_BX, 0.0)
-            spread_B, choices = log_all_BX.sum(dim=1) / real_BX.sum(dim=1), 1
-        given_BK = answers_BK2[:, :, 0] >= 0
-        taught_B = (log_p_BK * given_BK).sum(dim=1) / given_BK.sum(dim=1)
-        return log_p_BK[:, 0], -(1 - smoothing) * taught_B / choices - smoothing * spread_B
+            log_p_BK, mean_B = _by_borders(logits, spans_BK2, borders(batch))
+            choices = 2  # start and end
+        else:
+            log_p_BK, mean_B = self._by_pairs(logits, spans_BK2, batch)
+            choices = 1
+
+        is_answer_BK = answers_BK2[:, :, 0] >= 0
+        gold_B = (log_p_BK * is_answer_BK).sum(dim=1) / is_answer_BK.sum(dim=1)
+
+        smoothing = self.config.optim.label_smoothing
+        loss_B = -(1 - smoothing) * gold_B / choices - smoothing * mean_B
+        return log_p_BK[:, 0], loss_B
+
+    def _by_pairs(
+        self, logits: SpanLogits, spans_BK2: Tensor, batch: Batch
+    ) -> tuple[Tensor, Tensor]:
+        """Compute a softmax over all pairs of a start and an end, and "not here".
+
+        Args:
+            logits: of a biaffine head.
+            spans_BK2: first and last token of each answer; of a missing one, token 0.
+            batch: whose answers on the host tell which span is the longest.
+
+        Returns:
+            The log probability of each answer, [B, K], and its mean over all possible pairs, [B].
+        """
+        on_host_BK2 = Answers.of(batch.host).spans_BK2[:, : spans_BK2.shape[1]]  # no wait for a GPU
+        longest_gold = int((on_host_BK2[:, :, 1] - on_host_BK2[:, :, 0]).max()) + 1
+        band_BLW = logits.band_BLW(max(longest_gold, self.task.max_answer_tokens))
+
+        none_B1 = logits.none_B[:, None]
+        scores_BX = torch.cat([none_B1, band_BLW.flatten(1)], dim=1)
+        total_B1 = scores_BX.logsumexp(dim=1, keepdim=True)
+
+        gold_BK = torch.stack([logits.span_B(span_B2) for span_B2 in spans_BK2.unbind(1)], dim=1)
+        gold_BK = torch.where(spans_BK2[:, :, 0] == 0, none_B1, gold_BK)
+
+        is_possible_BX = scores_BX > NEVER / 2
+        log_p_BX = (scores_BX - total_B1).masked_fill(~is_possible_BX, 0.0)
+        mean_B = log_p_BX.sum(dim=1) / is_possible_BX.sum(dim=1)
+        return gold_BK - total_B1, mean_B
 
     def _observed(self, logits: SpanLogits, log_p_B: Tensor, batch: Batch) -> Tensor:
-        """Compute `SpanOutput.observed_R3`."""
+        """Compute `SpanOutput.observed_R3`.
+
+        Args:
+            logits: of all windows.
+            log_p_B: log probability of each window's first answer.
+            batch: with the column `answers`.
+
+        Returns:
+            float32 [R, 3].
+        """
         answers_B2 = Answers.of(batch).first_B2
         first_B, last_B = answers_B2.unbind(dim=1)
-        band_BLW = logits.band_BLW(self.config.task.max_answer_tokens)
-        here_B, width_B = first_B > 0, last_B - first_B
-        can_be_given_B = here_B & (width_B < band_BLW.shape[2])
+        band_BLW = logits.band_BLW(self.task.max_answer_tokens)
+        widest = band_BLW.shape[2]
+
+        here_B = first_B > 0
+        width_B = last_B - first_B
+        can_be_given_B = here_B & (width_B < widest)
         gold_B = logits.span_B(answers_B2).masked_fill(~here_B, -torch.inf)
-        flat_BX = band_BLW.flatten(1)
-        place_B1 = (first_B * band_BLW.shape[2] + width_B)[:, None]
-        place_B1 = place_B1.masked_fill(~can_be_given_B[:, None], 0)  # token 0: no answer
-        other_B = flat_BX.scatter(1, place_B1, 2 * NEVER).amax(dim=1)
+
+        # The best score of another span than the answer.
+        index_B = first_B * widest + width_B
+        index_B = index_B.masked_fill(~can_be_given_B, 0)  # token 0: no answer
+        others_BX = band_BLW.flatten(1).scatter(1, index_B[:, None], 2 * NEVER)
+        other_B = others_BX.amax(dim=1)
+
         counts_R = windows_of_rows(batch)
 
         def over_windows(reduce: Callable[[Tensor], Tensor], values_B: Tensor) -> Tensor:
             return torch.stack([reduce(part) for part in values_B.split(counts_R)])
 
         p_R = over_windows(torch.mean, log_p_B.exp())
-        gold_R, other_R = over_windows(torch.amax, gold_B), over_windows(torch.amax, other_B)
+        gold_R = over_windows(torch.amax, gold_B)
+        other_R = over_windows(torch.amax, other_B)
         none_R = over_windows(torch.amin, logits.none_B)
-        can_R = over_windows(torch.any, can_be_given_B)
+        can_be_given_R = over_windows(torch.any, can_be_given_B)
+
         answerable_R = torch.isfinite(gold_R)
         if self.predicts_none:
             other_R = torch.where(answerable_R, torch.maximum(other_R, none_R), other_R)
         margin_R = torch.where(answerable_R, gold_R, none_R) - other_R
+
         # An answer that is longer than `max_answer_tokens` is never predicted.
-        correct_R = (margin_R > 0) & (can_R | ~answerable_R)
+        correct_R = (margin_R > 0) & (can_be_given_R | ~answerable_R)
         return torch.stack([p_R, correct_R.float(), margin_R], dim=1)
 
     @property
@@ -169,27 +229,32 @@ class ExtractionModule(TaskModule):
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Score the batch's answers; a threshold is chosen once, over the whole split."""
-        data, output = self.data(), self.step(batch)
+        data = self.data()
+        output = self.step(batch)
         self.log_validation_loss(output)
-        found = answers_of(
-            *(output, data.features[VALIDATION], self.questions, self.predicts_none),
-            *(data.config, self.config.task.decoding),
+        answered = answers_of(
+            output,
+            data.features[VALIDATION],
+            self.questions,
+            self.predicts_none,
+            data.config,
+            self.task.decoding,
         )
-        found = [
-            each
-            for each, label in zip(found, output.labels_R.tolist(), strict=True)
-            if label != UNLABELLED
-        ]
-        self.validation_scores.update(
-            [answers[0].text if answers else "" for _, answers, _ in found],
-            [self.questions[row].side.get("answers") or () for row, _, _ in found],
-            [none for *_, none in found],
-        )
+
+        texts, golds, none_scores = [], [], []
+        labels = output.labels_R.tolist()
+        for (row, answers, none_score), label in zip(answered, labels, strict=True):
+            if label == UNLABELLED:
+                continue
+            texts.append(answers[0].text if answers else "")
+            golds.append(gold_answers(self.questions[row]))
+            none_scores.append(none_score)
+        self.validation_scores.update(texts, golds, none_scores)
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> SpanPredictions:
         """See `TaskModule.collect`."""
         threshold = float(self.head.threshold) if self.predicts_none else None
-        return collect_spans(outputs, data, split, threshold, self.config.task.decoding)
+        return collect_spans(outputs, data, split, threshold, self.task.decoding)
 
     def tune(self, predictions: Any) -> SpanPredictions:
         """Tune the threshold of "no answer" on validation; see `TaskModule.tune`."""
@@ -197,3 +262,26 @@ class ExtractionModule(TaskModule):
         if tuned.threshold is not None:
             self.head.threshold.fill_(tuned.threshold)
         return tuned
+
+
+def _by_borders(logits: SpanLogits, spans_BK2: Tensor, allowed_BL: Tensor) -> tuple[Tensor, Tensor]:
+    """Compute a softmax over starts, and one over ends.
+
+    Args:
+        logits: of a linear head.
+        spans_BK2: first and last token of each answer; of a missing one, token 0.
+        allowed_BL: see `borders`.
+
+    Returns:
+        The log probability of each answer, [B, K], and the mean of both over the tokens where an
+        answer can begin or end, [B].
+    """
+    first_BK, last_BK = spans_BK2.unbind(dim=2)
+    start_BL = logits.start_BL.log_softmax(dim=1)
+    end_BL = logits.end_BL.log_softmax(dim=1)
+    log_p_BK = start_BL.gather(1, first_BK) + end_BL.gather(1, last_BK)
+
+    count_B = allowed_BL.sum(dim=1)
+    mean_start_B = start_BL.masked_fill(~allowed_BL, 0.0).sum(dim=1) / count_B
+    mean_end_B = end_BL.masked_fill(~allowed_BL, 0.0).sum(dim=1) / count_B
+    return log_p_BK, (mean_start_B + mean_end_B) / 2

@@ -54,7 +54,8 @@ class Answer(NamedTuple):
 class SpanPredictions(Predictions):
     """The best answer to each question, or none; see `Predictions`."""
 
-    best: Sequence[list[Answer]]  # candidates of each row, best first; empty without any word
+    # Candidates of each row, best first; empty for a context without any word.
+    best: Sequence[list[Answer]]
     none_R: np.ndarray  # the score of "no answer" minus that of the best span, in logits
     threshold: float | None  # "no answer" is predicted where `none_R` is larger; None: never
     column: ClassVar = "answer"
@@ -67,33 +68,55 @@ class SpanPredictions(Predictions):
         none_R: np.ndarray,
         threshold: float | None,
     ) -> Self:
-        """Predict each best answer, or none by the threshold."""
-        texts = [
-            answers[0].text if answers and (threshold is None or none <= threshold) else ""
-            for answers, none in zip(best, none_R, strict=True)
-        ]
+        """Predict each best answer, or none by the threshold.
+
+        Args:
+            examples: the questions.
+            best: candidates of each question, best first.
+            none_R: see `SpanPredictions`.
+            threshold: see `SpanPredictions`.
+        """
+        texts = []
+        for answers, none in zip(best, none_R, strict=True):
+            is_answered = bool(answers) and (threshold is None or none <= threshold)
+            texts.append(answers[0].text if is_answered else "")
         return cls(examples, texts, best, none_R, threshold)
 
     @property
     def golds(self) -> list[str | None]:
         """See `Predictions`: the first gold answer, empty for none."""
-        first = [next(iter(gold_answers(example)), "") for example in self.examples]
-        return [None if e.label is None else g for e, g in zip(self.examples, first, strict=True)]
+        golds: list[str | None] = []
+        for example in self.examples:
+            if example.label is None:
+                golds.append(None)
+            else:
+                golds.append(next(iter(gold_answers(example)), ""))
+        return golds
 
     def scores(self, config: Config) -> dict[str, float]:
-        """See `Predictions`."""
-        known = zip(self.examples, self.texts, self.groups, strict=True)
-        rows = [(e, text, group) for e, text, group in known if e.label is not None]
-        values = item_scores(
-            [text for _, text, _ in rows],
-            [gold_answers(example) for example, *_ in rows],
-            [language_profile(get_language(config.data.language))],
-            no_answer=self.threshold is not None,
-        )
+        """See `Predictions`.
+
+        Args:
+            config: of the run.
+
+        Returns:
+            Fractions from 0 to 1; `threshold` in logits.
+        """
+        texts, golds, groups = [], [], []
+        for example, text, group in zip(self.examples, self.texts, self.groups, strict=True):
+            if example.label is not None:
+                texts.append(text)
+                golds.append(gold_answers(example))
+                groups.append(group)
+
+        language = get_language(config.data.language)
+        profiles = [language_profile(language)]
+        values = item_scores(texts, golds, profiles, no_answer=self.threshold is not None)
+
         scores = mean_scores(values)
         if self.threshold is not None:
             scores["threshold"] = self.threshold
-        return scores | intervals_of_means(values, [group for *_, group in rows], config.task)
+        return scores | intervals_of_means(values, groups, config.task)
 
     def shown(self, example: Example, config: Config) -> str:
         """See `Predictions`."""
@@ -101,47 +124,59 @@ class SpanPredictions(Predictions):
 
     def details(self, config: Config) -> dict[str, list[Any]]:
         """See `Predictions`: spans, in characters, probability, and the candidates in JSON."""
-        places = self._places()
-        best = places.pop("n_best")
-        golds = [json.dumps(gold_answers(each), ensure_ascii=False) for each in self.examples]
-        asked = [example.text_pair for example in self.examples]
-        return {**places, "golds": golds, "n_best": best, "text_pair": asked}
+        columns = self._spans()
+        candidates = columns.pop("n_best")
+        golds = [json.dumps(gold_answers(e), ensure_ascii=False) for e in self.examples]
+        questions = [example.text_pair for example in self.examples]
+        return {**columns, "golds": golds, "n_best": candidates, "text_pair": questions}
 
     def answers(self, config: Config) -> dict[str, list[Any]]:
         """See `Predictions`."""
-        return {"guid": self.guids, self.column: list(self.texts), **self._places()}
+        return {"guid": self.guids, self.column: list(self.texts), **self._spans()}
 
-    def _places(self) -> dict[str, list[Any]]:
+    def _spans(self) -> dict[str, list[Any]]:
         """Lay out each answer's span, in characters, its probability, and the candidates."""
-        pairs = zip(self.best, self.texts, strict=True)
-        given, ends = [best[0] if text else None for best, text in pairs], ("start", "end")
-        listed = ([a._asdict() for a in best if not isnan(a.probability)] for best in self.best)
-        places = [answer if answer and answer.start >= 0 else None for answer in given]
-        shares = [answer and answer.probability for answer in given]
+        starts, ends, probabilities, listed = [], [], [], []
+        for candidates, text in zip(self.best, self.texts, strict=True):
+            start, end, probability = None, None, None
+            if text:
+                answer = candidates[0]
+                if answer.start >= 0:
+                    start, end = answer.start, answer.end
+                if not isnan(answer.probability):
+                    probability = answer.probability
+            starts.append(start)
+            ends.append(end)
+            probabilities.append(probability)
+            of_model = [candidate._asdict() for candidate in _of_model(candidates)]
+            listed.append(json.dumps(of_model, ensure_ascii=False))
         return {
-            **{name: [place and getattr(place, name) for place in places] for name in ends},
-            "probability": [None if share is None or isnan(share) else share for share in shares],
+            "start": starts,
+            "end": ends,
+            "probability": probabilities,
             "no_answer": self.none_R.tolist(),
-            "n_best": [json.dumps(best, ensure_ascii=False) for best in listed],
+            "n_best": listed,
         }
 
     def lines(self, config: Config) -> list[str]:
         """Format the first row's answer, then its candidates with span and probability."""
-        known = [answer for answer in self.best[0] if not isnan(answer.probability)]
-        best = [f"  {a.probability:.4f}  {a.start:>6}-{a.end:<6}  {isolate(a.text)}" for a in known]
-        return [self.texts[0] or "(no answer)", *best]
+        lines = [self.texts[0] or "(no answer)"]
+        for answer in _of_model(self.best[0]):
+            span = f"{answer.start:>6}-{answer.end:<6}"
+            lines.append(f"  {answer.probability:.4f}  {span}  {isolate(answer.text)}")
+        return lines
 
     def tuned(self) -> SpanPredictions:
         """Choose the threshold on these rows; see `best_threshold`."""
-        labelled_R = np.asarray([example.label is not None for example in self.examples])
-        rows = np.flatnonzero(labelled_R & np.isfinite(self.none_R)).tolist()
-        if self.threshold is None or not len(rows):
+        is_labelled_R = np.asarray([example.label is not None for example in self.examples])
+        rows = np.flatnonzero(is_labelled_R & np.isfinite(self.none_R)).tolist()
+        if self.threshold is None or not rows:
             return self
         golds = [gold_answers(self.examples[row]) for row in rows]
-        first = [self.best[row][0].text if self.best[row] else "" for row in rows]
-        always = item_scores(first, golds, no_answer=True)
-        never = item_scores([""] * len(rows), golds, no_answer=True)
-        threshold = best_threshold(self.none_R[rows], always["f1"] - never["f1"])
+        texts = [self.best[row][0].text if self.best[row] else "" for row in rows]
+        answered = item_scores(texts, golds, no_answer=True)
+        unanswered = item_scores([""] * len(rows), golds, no_answer=True)
+        threshold = best_threshold(self.none_R[rows], answered["f1"] - unanswered["f1"])
         return self.over(self.examples, self.best, self.none_R, threshold)
 
 
@@ -150,21 +185,38 @@ def gold_answers(example: Example) -> list[str]:
     return list(example.side.get("answers") or ())
 
 
+def _of_model(candidates: Sequence[Answer]) -> list[Answer]:
+    """Leave out an answer that a language model wrote: it has no probability."""
+    return [answer for answer in candidates if not isnan(answer.probability)]
+
+
 def from_texts(
     examples: Sequence[Example], texts: Sequence[str], config: Config
 ) -> SpanPredictions:
     """Combine questions with the answers that a language model wrote; empty for "no answer".
 
     An answer's span is where the context has it first; its text is then spelt as there.
+
+    Args:
+        examples: the questions.
+        texts: the answer to each.
+        config: of the run; tells whether a question can have no answer.
     """
-    best = []
+    best: list[list[Answer]] = []
     for example, text in zip(examples, texts, strict=True):
-        start, read = given_context(example).find(text), example.text.find(text)
-        answer = Answer(text, start, start + len(text) if start >= 0 else -1, float("nan"))
-        if text and start < 0 <= read:  # only the normalised context has it
-            there = answer._replace(start=read, end=read + len(text))
-            (answer,) = _as_given(example, [there], config)
-        best.append([answer] if text else [])
+        if not text:
+            best.append([])
+            continue
+        start = given_context(example).find(text)
+        start_normalised = example.text.find(text)
+        end = start + len(text) if start >= 0 else -1
+        answer = Answer(text, start, end, float("nan"))
+        if start < 0 <= start_normalised:  # only the normalised context has it
+            end = start_normalised + len(text)
+            normalised = answer._replace(start=start_normalised, end=end)
+            (answer,) = _as_given(example, [normalised], config)
+        best.append([answer])
+
     can_be_empty = len(config.data.label_order) > 1
     none_R = np.zeros(len(examples), dtype=np.float32)
     return SpanPredictions.over(examples, best, none_R, 0.0 if can_be_empty else None)
@@ -176,31 +228,44 @@ def collect_spans(
     """Join the windows of each question; see `TaskModule.collect` and `SpanPredictions`.
 
     `decoding` is that of the model: several under different settings share `data`.
+
+    Args:
+        outputs: `SpanOutput` of each batch of the split.
+        data: with the split's features and examples.
+        split: its name.
+        threshold: see `SpanPredictions`.
+        decoding: value of `task.decoding`.
     """
     features = data.features[split]
-    best: list[list[Answer]] = [[] for _ in features.guids]
-    none_R = np.zeros(len(features), dtype=np.float32)
     examples, order_R = in_file_order(data, split)
     by_row = dict(zip(order_R.tolist(), examples, strict=True))
+
+    best: list[list[Answer]] = [[] for _ in features.guids]
+    none_R = np.zeros(len(features), dtype=np.float32)
+    with_none = threshold is not None
     for output in outputs:
-        for row, answers, none in answers_of(
-            output, features, by_row, threshold is not None, data.config, decoding
-        ):
-            best[row], none_R[row] = answers, none
+        joined = answers_of(output, features, by_row, with_none, data.config, decoding)
+        for row, answers, none in joined:
+            best[row] = answers
+            none_R[row] = none
+
     in_order = [best[row] for row in order_R]
     return SpanPredictions.over(examples, in_order, none_R[order_R], threshold)
 
 
 def _as_given(example: Example, answers: list[Answer], config: RunSettings) -> list[Answer]:
     """Cut answers, spans of `Example.text`, out of the context as the file has it."""
-    given = given_context(example)
-    if given == example.text:
+    context = given_context(example)
+    if context == example.text:
         return answers
-    spans = spans_as_given(given, [Span(a.start, a.end) for a in answers], normaliser(config.data))
-    return [
-        Answer(given[start:end], start, end, answer.probability)
-        for answer, (start, end) in zip(answers, spans, strict=True)
-    ]
+    spans = [Span(answer.start, answer.end) for answer in answers]
+    given_answers = []
+    for answer, span in zip(
+        answers, spans_as_given(context, spans, normaliser(config.data)), strict=True
+    ):
+        text = context[span.start : span.end]
+        given_answers.append(Answer(text, span.start, span.end, answer.probability))
+    return given_answers
 
 
 def answers_of(
@@ -211,44 +276,76 @@ def answers_of(
     config: RunSettings,
     decoding: str,
 ) -> list[tuple[int, list[Answer], float]]:
-    """Join one batch's windows: `(row, its answers, its value of none_R)`."""
-    chars_T2 = features.columns["chars"].array
-    found = output.candidates
-    if found is None:  # a batch without rows
+    """Join the windows of each question of one batch.
+
+    Args:
+        output: a `SpanOutput`, of whole questions.
+        features: of the split.
+        by_row: the split's questions by their row.
+        with_none: whether "no answer" shares the probability with the spans.
+        config: of the run.
+        decoding: value of `task.decoding`.
+
+    Returns:
+        For each question its row, its candidates, best first, and the score of "no answer" minus
+        that of the best span, in logits; infinite without any span.
+    """
+    candidates = output.candidates
+    if candidates is None:  # a batch without rows
         return []
     profile = language_profile(get_language(config.data.language))
-    scores_BN, spans_BN2 = found.scores_BN.cpu().numpy(), found.spans_BN2.cpu().numpy()
-    none_B, total_B = found.none_B.cpu().numpy(), found.total_B.double().cpu().numpy()
+    scores_BN = candidates.scores_BN.cpu().numpy()
+    spans_BN2 = candidates.spans_BN2.cpu().numpy()
+    none_B = candidates.none_B.cpu().numpy()
+    total_B = candidates.total_B.double().cpu().numpy()
     rows_R, owners_B = output.rows_R.cpu().numpy(), output.owners_B.cpu().numpy()
-    rows_B = rows_R[owners_B]
-    # The windows of a row are consecutive, in the order of the features.
-    first_B = np.searchsorted(owners_B, owners_B)
-    sequences_B = features.sequences_R[rows_B] + np.arange(len(owners_B)) - first_B
-    tokens_BN2 = features.offsets_S[sequences_B][:, None, None] + spans_BN2
+    n_best = scores_BN.shape[1]
+
+    # Spans in characters. The windows of a row are consecutive, in the order of the features.
+    chars_T2 = features.columns["chars"].array
     last_T = len(chars_T2) - 1
+    first_B = np.searchsorted(owners_B, owners_B)
+    window_of_row_B = np.arange(len(owners_B)) - first_B
+    sequences_B = features.sequences_R[rows_R[owners_B]] + window_of_row_B
+    tokens_BN2 = features.offsets_S[sequences_B][:, None, None] + spans_BN2
     starts_BN = chars_T2[np.minimum(tokens_BN2[:, :, 0], last_T), 0]
     ends_BN = chars_T2[np.minimum(tokens_BN2[:, :, 1], last_T), 1]
+
     joined = []
-    for place, row in enumerate(rows_R):
-        windows = owners_B == place
-        none = float(none_B[windows].min())
-        totals = np.append(total_B[windows], none) if with_none else total_B[windows]
-        normaliser = np.logaddexp.reduce(totals)
-        kept = scores_BN[windows] > NEVER / 2
-        spans: dict[tuple[int, int], float] = {}
-        found_BN = (starts_BN, ends_BN, scores_BN)
-        for start, end, score in zip(*(n[windows][kept].tolist() for n in found_BN), strict=True):
-            spans[start, end] = max(score, spans.get((start, end), score))
-        ranked = sorted(spans.items(), key=lambda item: (-item[1], item[0]))
-        text = by_row[int(row)].text
-        answers = [
-            Answer(text[start:end], start, end, float(np.exp(score - normaliser)))
-            for (start, end), score in ranked[: scores_BN.shape[1]]
-        ]
-        answers = _as_given(by_row[int(row)], answers, config)
+    for number, row in enumerate(rows_R):
+        windows_B = owners_B == number
+        none = float(none_B[windows_B].min())
+        totals = total_B[windows_B]
+        if with_none:
+            totals = np.append(totals, none)
+        total = np.logaddexp.reduce(totals)
+
+        # A span in two windows has the better of its scores.
+        is_span_BN = windows_B[:, None] & (scores_BN > NEVER / 2)
+        starts = starts_BN[is_span_BN].tolist()
+        ends = ends_BN[is_span_BN].tolist()
+        values = scores_BN[is_span_BN].tolist()
+        scores: dict[tuple[int, int], float] = {}
+        for start, end, score in zip(starts, ends, values, strict=True):
+            scores[start, end] = max(score, scores.get((start, end), score))
+        ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+
+        example = by_row[int(row)]
+        answers = []
+        for (start, end), score in ranked[:n_best]:
+            probability = float(np.exp(score - total))
+            answers.append(Answer(example.text[start:end], start, end, probability))
+        answers = _as_given(example, answers, config)
+
         if decoding == "mbr":
-            given, p_N = [each.text for each in answers], [each.probability for each in answers]
-            order_N = np.argsort(-expected_f1(given, p_N, profile), kind="stable")
-            answers = [answers[place] for place in order_N]
-        joined.append((int(row), answers, none - ranked[0][1] if ranked else np.inf))
+            texts = [answer.text for answer in answers]
+            probabilities = [answer.probability for answer in answers]
+            order_N = np.argsort(-expected_f1(texts, probabilities, profile), kind="stable")
+            answers = [answers[index] for index in order_N]
+
+        none_margin = np.inf
+        if ranked:
+            _, best_score = ranked[0]
+            none_margin = none - best_score
+        joined.append((int(row), answers, none_margin))
     return joined

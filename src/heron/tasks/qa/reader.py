@@ -69,21 +69,24 @@ def open_questions(config: DataConfig, files: Mapping[str, Path], placed: bool =
         source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
     ) -> Rows:
         path = source.path if isinstance(source, Table) else source
-        needed = {column: SIDE for column, key in keys.items() if key == SIDE}
+        side = [column for column, key in keys.items() if key == SIDE]
         if is_squad(path):
-            table, fix = read_squad(path), f"{SIDE}=NAME names that column"
-            for name in needed:
+            table = read_squad(path)
+            for name in side:
                 if table.rows and name not in table.columns:
-                    what = f"no question has a '{name}'.{nearest(name, table.columns)}"
-                    table.problems.append(Problem(str(path), what, fix))
-        else:
-            table = own_table(source, config)
-            if placed:
-                needed[columns.text] = "data.columns.text"
-                needed[str(columns.text_pair)] = "data.columns.text_pair"
-            if labels == "required" and "answers" not in table.columns:
-                needed[columns.answer] = "data.columns.answer"
-            table.require(keys=needed)
+                    message = f"no question has a '{name}'.{nearest(name, table.columns)}"
+                    fix = f"{SIDE}=NAME names that column"
+                    table.problems.append(Problem(str(path), message, fix))
+            return QuestionReader(table, config, labels, placed).read_all()
+
+        table = own_table(source, config)
+        needed = dict.fromkeys(side, SIDE)
+        if placed:
+            needed[columns.text] = "data.columns.text"
+            needed[str(columns.text_pair)] = "data.columns.text_pair"
+        if labels == "required" and "answers" not in table.columns:
+            needed[columns.answer] = "data.columns.answer"
+        table.require(keys=needed)
         return QuestionReader(table, config, labels, placed).read_all()
 
     return read
@@ -97,12 +100,15 @@ class QuestionReader(TableReader):
 
     def __init__(self, table: Table, config: DataConfig, labels: Labels, placed: bool):
         super().__init__(table, config, labels)
-        self.placed, self.qa, columns = placed, config.qa, config.columns
+        self.placed, self.qa = placed, config.qa
         self.in_json = is_squad(table.path)
-        self.names = (columns.guid, columns.group or "", columns.text, str(columns.text_pair))
+        columns = config.columns
         if self.in_json:
             group = columns.group if columns.group in table.columns else "title"
             self.names = ("id", str(group), "context", "question")
+        else:
+            group = columns.group or ""
+            self.names = (columns.guid, group, columns.text, str(columns.text_pair))
         self.normalise = normaliser(config)
 
     @property
@@ -113,17 +119,20 @@ class QuestionReader(TableReader):
     def read(self, index: int) -> Example | None:
         """See `TableReader.read`."""
         row, line = self.table.rows[index], self.table.lines[index]
-        own_id, group, *texts = map(row.get, self.names)
-        given, asked = map(number_text, texts)
-        found = len(self.problems)
+        own_id, group, *texts = (row.get(name) for name in self.names)
+        raw_context, raw_question = (number_text(text) for text in texts)
         guid = self.guid(own_id, line)
+
+        problems_before = len(self.problems)
         report = partial(self._report, line, guid)
-        context, question = (
-            self._text(name, value, report) if self.placed or value is not None else ""
-            for name, value in (("context", given), ("question", asked))
-        )
+        context, question = "", ""
+        if self.placed or raw_context is not None:
+            context = self._text("context", raw_context, report)
+        if self.placed or raw_question is not None:
+            question = self._text("question", raw_question, report)
         label, gold = self._label(row, report)
-        if len(self.problems) > found:
+
+        if len(self.problems) > problems_before:
             return None
         if label == NO_ANSWER and NO_ANSWER not in self.config.label_order:
             self.dropped.append((WITHOUT, NO_ANSWER))
@@ -131,23 +140,30 @@ class QuestionReader(TableReader):
         if label is None and self.labels == "required":
             self.unlabelled[""] += 1
             return None
-        placed = [self._place(given, context, *answer, report) for answer in gold]
-        if len(self.problems) > found:
+
+        answers = []
+        for text, start in gold:
+            answer = self._place(raw_context, context, text, start, report)
+            if answer is not None:
+                answers.append(answer)
+        if len(self.problems) > problems_before:
             return None
-        answers = [answer for answer in placed if answer is not None]
         if gold and not answers:
             self.dropped.append((MISALIGNED, str(label)))
             return None
+
         side: dict[str, Any] = {}
-        if context and context != given:
-            side[GIVEN] = (given,)
+        if context and context != raw_context:
+            side[GIVEN] = (raw_context,)
         if label is not None:
             side["answers"] = [text for text, _, _ in answers]
-        repairs = {word for _, _, done in answers for word in done}
+
+        repairs = {change for _, _, changes in answers for change in changes}
         if len(answers) < len(gold):
             repairs.add(MISALIGNED)
         if repairs:
             side[REPAIRS] = sorted(repairs)
+
         return self.example(
             index,
             guid,
@@ -162,58 +178,72 @@ class QuestionReader(TableReader):
     def guid(self, value: Any, line: int) -> str:
         """Read an id; without one it is `<file stem>:<number>`. SQuAD's JSON may repeat ids."""
         guid = "" if is_missing(value) else cell_text(value)
-        guid = f"{table_stem(self.table.path)}:{line}" if value is None else guid
+        if value is None:
+            guid = f"{table_stem(self.table.path)}:{line}"
         if guid in self.lines and (self.in_json or "answers" in self.table.columns):
-            what = f"{self.table.path}: ids that repeat, such as {guid}, are numbered: {guid}#2"
-            say(what, f"{self.table.path}: repeated ids")
+            message = f"{self.table.path}: ids that repeat, such as {guid}, are numbered: {guid}#2"
+            say(message, f"{self.table.path}: repeated ids")
             numbered = (f"{guid}#{number}" for number in count(2))
             guid = next(name for name in numbered if name not in self.lines)
         return super().guid(guid, line)
 
     def problem(self, line: int, what: str, fix: Fix) -> None:
         """See `TableReader.problem`; questions of JSON have numbers."""
-        where = f"{self.table.path}{' question ' if self.in_json else ':'}{line}"
-        self.problems.append(Problem(where, what, fix))
+        separator = " question " if self.in_json else ":"
+        self.problems.append(Problem(f"{self.table.path}{separator}{line}", what, fix))
 
-    def _report(self, line: int, guid: str, what: str, fix: Fix) -> None:
-        self.problem(line, f"{guid}: {what}" if guid else what, fix)
+    def _report(self, line: int, guid: str, message: str, fix: Fix) -> None:
+        self.problem(line, f"{guid}: {message}" if guid else message, fix)
 
     def _text(self, name: str, value: Any, report: Report) -> str:
         """Normalise a text without stripping it, because answers are counted in it."""
-        text = "" if is_missing(value) else self.normalise(value) if isinstance(value, str) else ""
+        text = ""
+        if not is_missing(value) and isinstance(value, str):
+            text = self.normalise(value)
         if not words(text):
             shown = "is empty" if is_missing(value) else f"has no word: {str(value)[:40]!r}"
             report(f"its {name} {shown}", "context and question need a word")
         return text
 
     def _label(self, row: Mapping[str, Any], report: Report) -> tuple[str | None, Answers]:
-        """Return a question's label and its answers."""
+        """Return a question's label and its answers.
+
+        Args:
+            row: the cells of the question.
+            report: gets what is wrong.
+        """
         if self.labels == "ignored":
             return None, []
-        can_lack = NO_ANSWER in self.config.label_order or self.qa.no_answer == "drop"
+        has_no_answer = NO_ANSWER in self.config.label_order
+        can_lack = has_no_answer or self.qa.no_answer == "drop"
         columns = self.config.columns
-        impossible = row.get("is_impossible") if self.in_json else None
+        answers: Answers | None
         try:
             if self.in_json or columns.answer not in self.table.columns:
                 answers = read_answers(row.get("answers"))
             else:
-                cells = row[columns.answer], row.get(columns.answer_start)
-                # An empty cell means unlabelled where every question has an answer.
-                answers = read_answer_cells(*cells) or ([] if can_lack else None)
+                answers = read_answer_cells(row[columns.answer], row.get(columns.answer_start))
+                if not answers and not can_lack:  # where every question has one: unlabelled
+                    answers = None
         except ValueError as error:
             report(str(error), "see SQuAD's form")
             return None, []
+
+        impossible = row.get("is_impossible") if self.in_json else None
         if answers is None and impossible is not True:
             if self.labels == "required" and self.config.unlabelled == "refuse":
                 fix: tuple[str, ...] = ("data.unlabelled=drop leaves such questions out",)
-                if not self.in_json and NO_ANSWER not in self.config.label_order:
+                if not self.in_json and not has_no_answer:
                     order = f"data.label_order=[{ANSWER},{NO_ANSWER}]"
                     fix = (*fix, f"{order} reads them as unanswerable")
                 report("has no 'answers'" if self.in_json else "its answer is empty", fix)
             return None, []
+
         if impossible not in (None, not answers):
-            what = f"is_impossible is {impossible!r} and it has {len(answers or ())} answers"
-            report(what, "a question has answers, or is impossible: true or false, without quotes")
+            count_of_answers = len(answers or ())
+            message = f"is_impossible is {impossible!r} and it has {count_of_answers} answers"
+            rule = "a question has answers, or is impossible: true or false, without quotes"
+            report(message, rule)
         elif not answers and not can_lack:
             allow = "data.label_order=[answer,no_answer] allows it"
             fix = (allow, "data.qa.no_answer=drop drops it")
@@ -221,9 +251,16 @@ class QuestionReader(TableReader):
         return (ANSWER, answers) if answers else (NO_ANSWER, [])
 
     def _place(
-        self, given: Any, context: str, text: Any, start: Any, report: Report
+        self, raw_context: Any, context: str, text: Any, start: Any, report: Report
     ) -> tuple[str, Span, list[str]] | None:
         """Find one answer in the normalised context; None where it is wrong or left out.
+
+        Args:
+            raw_context: as the file has it.
+            context: the normalised context.
+            text: the answer as the file has it.
+            start: its `answer_start`; None if there is none.
+            report: gets what is wrong.
 
         Returns:
             The answer as the file has it, its span, and the changes made (`REPAIRED`, `TRIMMED`).
@@ -233,48 +270,66 @@ class QuestionReader(TableReader):
             report(f"has {shown}", "an answer is a part of the context")
             return None
         if not self.placed:
-            away = isinstance(given, str) and not (
-                text in given if start is None else stands_at(given, text, start)
-            )
-            return text, Span(0, 0), [REPAIRED] if away else []
-        place = self._find(given, text, start, report)
-        if place is None:
+            is_there = True
+            if isinstance(raw_context, str):
+                has_text = text in raw_context
+                is_there = has_text if start is None else stands_at(raw_context, text, start)
+            return text, Span(0, 0), [] if is_there else [REPAIRED]
+        span_given = self._find(raw_context, text, start, report)
+        if span_given is None:
             return None
-        is_exact = start is None or place.start == start
-        done = [] if is_exact and given[place.start : place.end] == text else [REPAIRED]
-        span = map_span(given, place, self.normalise)
-        inner = trim(context, span)
-        if inner.start == inner.end:
+
+        is_exact = start is None or span_given.start == start
+        is_same = raw_context[span_given.start : span_given.end] == text
+        changes = [] if is_exact and is_same else [REPAIRED]
+        span = map_span(raw_context, span_given, self.normalise)
+        trimmed = trim(context, span)
+        if trimmed.start == trimmed.end:
             fix = ("an answer is a visible part of the context", "see data.unicode")
             report(f"its answer {text!r} is invisible", fix)
             return None
-        if self.qa.trim and inner != span:
-            return text, inner, [*done, TRIMMED]
-        return text, span, done
+        if self.qa.trim and trimmed != span:
+            return text, trimmed, [*changes, TRIMMED]
+        return text, span, changes
 
     def _find(self, context: str, text: str, start: Any, report: Report) -> Span | None:
-        """Find an answer in the context as the file has it."""
+        """Find an answer in the context as the file has it.
+
+        Args:
+            context: the text.
+            text: the answer.
+            start: its `answer_start`: a number of characters; None if there is none.
+            report: gets what is wrong.
+        """
         drop = "data.qa.misaligned=drop leaves it out"
         if start is not None and (not isinstance(start, int) or isinstance(start, bool)):
             report(f"answer_start is {start!r}", "the number of characters before the answer")
             return None
-        places = context.count(text) if start is None else 0
-        if places == 1 or (start is not None and stands_at(context, text, start)):
-            begin = context.index(text) if start is None else start
+        if start is None and context.count(text) == 1:
+            begin = context.index(text)
             return Span(begin, begin + len(text))
-        place = nearest_place(context, text, start or 0)
-        if self.qa.misaligned != "refuse" and (place or self.qa.misaligned == "drop"):
-            return place if self.qa.misaligned == "repair" else None
-        if start is None:
-            what = f"its answer {_shorten(text)!r} stands {places} times in the context"
-            choose = "say which with answer_start", "data.qa.misaligned=repair takes the first"
-            report(what, choose if place else drop)
+        if start is not None and stands_at(context, text, start):
+            return Span(start, start + len(text))
+
+        nearest_span = nearest_place(context, text, start or 0)
+        if self.qa.misaligned == "drop":
             return None
-        there = context[start : start + len(text)] if start >= 0 else ""
-        where = "nowhere in it" if place is None else f"it stands at {place.start}"
-        what = f"at {start} the context reads {_shorten(there)!r}, not {_shorten(text)!r}:"
-        repair = "data.qa.misaligned=repair takes that place" if place else ""
-        report(f"{what} {where}", (repair, drop))
+        if self.qa.misaligned == "repair" and nearest_span is not None:
+            return nearest_span
+        if start is None:
+            times = context.count(text)
+            message = f"its answer {_shorten(text)!r} stands {times} times in the context"
+            choose = "say which with answer_start", "data.qa.misaligned=repair takes the first"
+            report(message, drop if nearest_span is None else choose)
+            return None
+
+        at_start = context[start : start + len(text)] if start >= 0 else ""
+        message = f"at {start} the context reads {_shorten(at_start)!r}, not {_shorten(text)!r}:"
+        if nearest_span is None:
+            report(f"{message} nowhere in it", ("", drop))
+        else:
+            repair = "data.qa.misaligned=repair takes that place"
+            report(f"{message} it stands at {nearest_span.start}", (repair, drop))
         return None
 
 
@@ -287,7 +342,7 @@ QUESTIONS = Format(open_questions, is_whole=is_squad)
 
 def _read(path: Path, config: DataConfig) -> Rows:
     """Read questions; answers need no place in the context, and any question may have none."""
-    labels = [ANSWER, *([] if config.qa.no_answer == "drop" else [NO_ANSWER])]
+    labels = [ANSWER] if config.qa.no_answer == "drop" else [ANSWER, NO_ANSWER]
     placed = config.qa.misaligned == "drop"
     config = replace(config, label_order=labels, counts={})  # counts are of whole splits
     side = dict.fromkeys(config.columns.side, SIDE)
@@ -296,8 +351,8 @@ def _read(path: Path, config: DataConfig) -> Rows:
 
 def _notes(examples: Sequence[Example]) -> list[str]:
     away = count_repairs(examples).get(REPAIRED)
-    what = "questions have a gold answer that is not at its answer_start"
-    return [f"{away} {what}; answers are scored as texts"] if away else []
+    message = "questions have a gold answer that is not at its answer_start"
+    return [f"{away} {message}; answers are scored as texts"] if away else []
 
 
 def text_scores() -> TextScores:

@@ -20,11 +20,13 @@ Limitations section, which calls such rows true positives.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from heron.config.constraints import OneOf
 from heron.data import Rules
 from heron.data.markers import event_markers
 from heron.metrics.classification import (
@@ -36,7 +38,7 @@ from heron.metrics.classification import (
     plain_scores,
     weighted_f1,
 )
-from heron.tasks.config import Config
+from heron.tasks.config import Config, TaskConfig
 from heron.tasks.task import (
     CLASS_FORMATS,
     FOR_TEXTS,
@@ -47,8 +49,17 @@ from heron.tasks.task import (
 )
 
 
+@dataclass
+class RelationConfig(TaskConfig):
+    """How relations are scored."""
+
+    # rule of `relaxed_macro_f1` for gold VAGUE: `recode` counts it as right, `drop` leaves it out.
+    # Every rule also has scores under its own name, such as `relaxed_matres_micro_f1`.
+    relaxed: Annotated[str, OneOf("recode", "drop")] = "recode"
+
+
 def written_markers(config: Config) -> tuple[str, ...]:
-    """List what is written around the events for the head; empty: nothing."""
+    """List the markers that a head reads around the events; empty if there are none."""
     if config.head.input != "marked":
         return ()
     if config.head.markers is not None:
@@ -62,14 +73,19 @@ def relation_problems(config: Config) -> Iterator[str]:
         yield "data.format=pair_table marks no events; task=relation needs data.format=marked_table"
 
 
-def features(*given: Any) -> Any:
+def features(*arguments: Any) -> Any:
     """Tokenize a split."""
     from heron.tasks.relation.features import relation_features
 
-    return relation_features(*given)
+    return relation_features(*arguments)
 
 
 VAGUE = "VAGUE"
+
+
+def score_options(config: Config) -> dict[str, str]:
+    """See `TaskRules.score_options`."""
+    return {"relaxed": RelationConfig.of(config).relaxed}
 
 
 def relation_headline(classes: Sequence[str], relaxed: str) -> Headline:
@@ -80,14 +96,21 @@ def relation_headline(classes: Sequence[str], relaxed: str) -> Headline:
 
 
 def _scores(matrix: Counts, vague: int, relaxed: str) -> dict[str, Fractions]:
-    """Score matrices int64 `[..., C, C]`; `relaxed_<average>_f1` are those of mode `relaxed`."""
+    """Score confusion matrices by the rules for gold VAGUE.
+
+    Args:
+        matrix: int64 `[..., C, C + 1]`; the last column has rows without a prediction.
+        vague: the class id of VAGUE.
+        relaxed: the rule that `relaxed_<average>_f1` follow.
+    """
     classes = np.arange(matrix.shape[-2])
     others = np.delete(classes, vague)
-    dropped, recoded = matrix.copy(), matrix.copy()
+    dropped = matrix.copy()
     dropped[..., vague, :] = 0
-    recoded[..., vague, classes] = 0  # the last column, rows without a prediction, stays
+    recoded = matrix.copy()
+    recoded[..., vague, classes] = 0  # rows without a prediction stay
     recoded[..., classes, classes] += matrix[..., vague, classes]
-    scores = {
+    by_rule = {
         "recode_macro": macro_f1(recoded),
         "recode_weighted": weighted_f1(recoded),
         # No row of VAGUE is left, so its weight is 0: only the plain mean has to leave it out.
@@ -95,12 +118,15 @@ def _scores(matrix: Counts, vague: int, relaxed: str) -> dict[str, Fractions]:
         "drop_weighted": weighted_f1(dropped),
         "matres_micro": micro_f1(matrix, others),
     }
-    chosen = {name.split("_")[1]: name for name in scores if name.startswith(relaxed)}
-    return {
-        **plain_scores(matrix),
-        **{f"relaxed_{average}_f1": scores[name] for average, name in chosen.items()},
-        **{f"relaxed_{name}_f1": score for name, score in scores.items()},
-    }
+
+    scores = plain_scores(matrix)
+    for name, score in by_rule.items():
+        if name.startswith(relaxed):
+            average = name.split("_")[1]
+            scores[f"relaxed_{average}_f1"] = score
+    for name, score in by_rule.items():
+        scores[f"relaxed_{name}_f1"] = score
+    return scores
 
 
 RELATIONS = ("BEFORE", "AFTER", "EQUAL", VAGUE)
@@ -109,6 +135,7 @@ TASK = ClassTask(
     forms=("marked", "window"),
     formats=CLASS_FORMATS,
     head="ess",
+    options=RelationConfig,
     rules=Rules(
         ignores=(*FOR_TEXTS, "data.normalize_case", "data.phrases"),
         problems=relation_problems,
@@ -118,6 +145,10 @@ TASK = ClassTask(
     feature_options=lambda config, training: written_markers(config),
     added_tokens=written_markers,
     headline=relation_headline,
+    score_options=score_options,
+    headline_scores=(
+        *("macro_f1", "weighted_f1", "relaxed_macro_f1", "relaxed_weighted_f1", "accuracy"),
+    ),
     scores=partial(ClassScores, usual_labels=RELATIONS),
     about=About(
         hub_name="text-classification",

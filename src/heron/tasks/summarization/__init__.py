@@ -9,6 +9,7 @@ from heron.data.config import DataConfig, second_text_problems
 from heron.data.rows import Format
 from heron.metrics.names import rouge_names
 from heron.tasks.config import Config
+from heron.tasks.summarization.config import SummarizationConfig
 from heron.tasks.summarization.reader import ARTICLE_TABLE, SUMMARY
 from heron.tasks.summarization.scores import text_scores
 from heron.tasks.task import FOR_CLASSES, About, Task
@@ -25,7 +26,13 @@ def feature_options(config: Config, training: bool) -> Any:
     from heron.tasks.summarization.features import SummaryOptions  # start-up time
 
     starts = config.head.classifier != "warm_start"
-    return SummaryOptions(config.task.max_target_tokens, starts)
+    return SummaryOptions(SummarizationConfig.of(config).max_target_tokens, starts)
+
+
+def sources(config: Config) -> dict[str, str | None]:
+    """See `Task.sources`: BERTScore's encoder and its baseline."""
+    bertscore = SummarizationConfig.of(config).bertscore
+    return {"bertscore": bertscore.model, "bertscore.baseline": bertscore.baseline}
 
 
 def problems(config: Config) -> Iterator[str]:
@@ -72,11 +79,11 @@ def reading(config: DataConfig) -> dict[str, str]:
     return {"summaries": f"{config.columns.target}, {options.empty} empty rows, {script}, {fewest}"}
 
 
-def features(*given: Any) -> Any:
+def features(*arguments: Any) -> Any:
     """Tokenize a split."""
     from heron.tasks.summarization.features import summary_features
 
-    return summary_features(*given)
+    return summary_features(*arguments)
 
 
 def model() -> Any:
@@ -90,17 +97,18 @@ def model() -> Any:
     return ModelParts(SummarizationModule, build_seq2seq, head=lambda *_: nn.Identity())
 
 
-def from_texts(*given: Any) -> Any:
+def from_texts(*arguments: Any) -> Any:
     """Read the summaries that a language model wrote."""
     from heron.tasks.summarization.predictions import SummaryPredictions
 
-    return SummaryPredictions(*given[:2])
+    return SummaryPredictions(*arguments[:2])
 
 
 TASK = Task(
     forms=("article",),
     formats=FORMATS,
     head="warm_start",
+    options=SummarizationConfig,
     has_classes=False,
     rules=Rules(
         classifiers=("seq2seq", "warm_start"),
@@ -112,6 +120,12 @@ TASK = Task(
     feature_options=feature_options,
     model=model,
     score_names=lambda config: rouge_names(),
+    # Each ROUGE is followed by those of extractive baselines.
+    headline_scores=(
+        *("rouge1", "lead3_rouge1", "oracle_rouge1", "rouge2", "lead3_rouge2", "oracle_rouge2"),
+        *("rougeL", "lead3_rougeL", "oracle_rougeL", "bertscore_f1"),
+    ),
+    sources=sources,
     scores=text_scores,
     from_texts=from_texts,
     about=About(

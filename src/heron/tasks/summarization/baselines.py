@@ -47,9 +47,11 @@ class ExtractiveBaseline:
 
     def predict(self, examples: Sequence[Example], config: Config) -> SummaryPredictions:
         """See `Baseline`; raises a DataError for `oracle` without a reference."""
-        if self.name == "oracle" and (bad := [e.guid for e in examples if e.target is None]):
-            what = "has no summary, and baseline=oracle chooses sentences by it"
-            raise DataError([Problem(guid, what) for guid in bad])
+        if self.name == "oracle":
+            message = "has no summary, and baseline=oracle chooses sentences by it"
+            problems = [Problem(e.guid, message) for e in examples if e.target is None]
+            if problems:
+                raise DataError(problems)
         return SummaryPredictions(examples, [self._summary(example) for example in examples])
 
     def save(self, folder: Path) -> None:
@@ -66,7 +68,7 @@ class ExtractiveBaseline:
         else:
             language = get_language(self.language)
             chosen = greedy_oracle(sentences, str(summary), language, self.sentences)
-        return " ".join(sentences[place] for place in chosen)
+        return " ".join(sentences[position] for position in chosen)
 
 
 def extractive_baseline(config: Config, source: Any) -> ExtractiveBaseline:
@@ -83,9 +85,13 @@ def textrank(sentences: Sequence[str], count: int = 3) -> list[int]:
     """Find the positions of the `count` sentences that are most similar to all others; ascending.
 
     The first ones win ties.
+
+    Args:
+        sentences: of an article.
+        count: how many to choose.
     """
-    rank_S = rank_sentences(sentences)
-    best = sorted(range(len(sentences)), key=lambda place: (-round(float(rank_S[place]), 9), place))
+    ranks = [round(rank, 9) for rank in rank_sentences(sentences).tolist()]
+    best = sorted(range(len(ranks)), key=lambda position: -ranks[position])
     return sorted(best[:count])
 
 
@@ -100,28 +106,42 @@ def rank_sentences(sentences: Sequence[str]) -> np.ndarray:
     if not size:
         return np.zeros(0)
     similar_SS = _similarities([Counter(folded_words(sentence)) for sentence in sentences])
-    total_S = similar_SS.sum(axis=1, keepdims=True)
+    total_S1 = similar_SS.sum(axis=1, keepdims=True)
     # A sentence without similar ones distributes its rank to all sentences.
-    step_SS = np.where(total_S > 0, similar_SS / np.where(total_S > 0, total_S, 1), 1 / size)
+    shares_SS = similar_SS / np.where(total_S1 > 0, total_S1, 1)
+    step_SS = np.where(total_S1 > 0, shares_SS, 1 / size)
+
     rank_S = np.full(size, 1 / size)
     for _ in range(1000):
-        before_S, rank_S = rank_S, (1 - _DAMPING) / size + _DAMPING * step_SS.T @ rank_S
+        before_S = rank_S
+        rank_S = (1 - _DAMPING) / size + _DAMPING * step_SS.T @ before_S
         if np.abs(rank_S - before_S).sum() < _TOLERANCE:
             break
     return rank_S
 
 
 def _similarities(bags: Sequence[Counter[str]]) -> np.ndarray:
-    """Compute the cosines of the sentences' TF-IDF vectors; float64 [S, S], 0 on the diagonal."""
-    places = {word: place for place, word in enumerate(dict.fromkeys(w for b in bags for w in b))}
-    counts_SV = np.zeros((len(bags), max(len(places), 1)))
+    """Compute the cosines of the sentences' TF-IDF vectors; float64 [S, S], 0 on the diagonal.
+
+    Args:
+        bags: how often each word occurs, for each sentence.
+    """
+    columns: dict[str, int] = {}
+    for bag in bags:
+        for word in bag:
+            columns.setdefault(word, len(columns))
+    counts_SV = np.zeros((len(bags), max(len(columns), 1)))
     for row, bag in enumerate(bags):
         for word, count in bag.items():
-            counts_SV[row, places[word]] = count
-    seen_V = (counts_SV > 0).sum(axis=0)
-    weights_SV = counts_SV * np.log((1 + len(bags)) / (1 + seen_V))
-    norm_S = np.linalg.norm(weights_SV, axis=1, keepdims=True)
-    unit_SV = np.divide(weights_SV, norm_S, out=np.zeros_like(weights_SV), where=norm_S > 0)
+            counts_SV[row, columns[word]] = count
+
+    sentences_V = (counts_SV > 0).sum(axis=0)
+    idf_V = np.log((1 + len(bags)) / (1 + sentences_V))
+    weights_SV = counts_SV * idf_V
+
+    norm_S1 = np.linalg.norm(weights_SV, axis=1, keepdims=True)
+    zeros_SV = np.zeros_like(weights_SV)
+    unit_SV = np.divide(weights_SV, norm_S1, out=zeros_SV, where=norm_S1 > 0)
     similar_SS: np.ndarray = unit_SV @ unit_SV.T
     np.fill_diagonal(similar_SS, 0.0)
     return similar_SS

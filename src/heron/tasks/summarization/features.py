@@ -13,9 +13,8 @@ from heron.data.collate import IGNORED
 from heron.data.examples import Example
 from heron.data.features import Column, FeatureOptions, Features, flatten, token_ids
 
-TARGET = (
-    "target"  # the column of the summaries' token ids; a row without a summary has an empty one
-)
+# The column of the summaries' token ids; a row without a summary has an empty one.
+TARGET = "target"
 _CUT = "summaries are cut at task.max_target_tokens"
 _Encoded = tuple[np.ndarray, bool]  # token ids, and whether they were cut
 _CHUNK = 256  # examples tokenized at once; encodings of long articles need much memory
@@ -36,21 +35,26 @@ def summary_features(
     `max_length` cuts articles (`truncated_R`), `SummaryOptions.max_target` cuts summaries; the
     final special token stays. No example is refused. The tokenizer is a fast one.
     """
-    articles: list[_Encoded] = []
-    targets: list[_Encoded] = []
+    articles = []
+    targets = []
     for start in tracked(range(0, len(examples), _CHUNK), "tokenizing"):
         chunk = examples[start : start + _CHUNK]
         articles += _encode([e.text for e in chunk], tokenizer, options.max_length)
         summaries = [e.target for e in chunk if e.target is not None]
-        known = iter(_encode_targets(summaries, tokenizer, options))
-        targets += [(token_ids([]), False) if e.target is None else next(known) for e in chunk]
+        encoded = iter(_encode_targets(summaries, tokenizer, options))
+        for example in chunk:
+            has_none = example.target is None
+            targets.append((token_ids([]), False) if has_none else next(encoded))
+
     targets_T, target_offsets_R = flatten([ids for ids, _ in targets])
+    cut_targets = sum(is_cut for _, is_cut in targets)
     return Features.of_rows(
         examples,
-        *zip(*articles, strict=True) if articles else ([], []),
+        [ids for ids, _ in articles],
+        [is_cut for _, is_cut in articles],
         labels_R=options.label_ids(examples),
         columns={TARGET: Column(targets_T, "row", IGNORED, target_offsets_R)},
-        counts={"targets_cut": (sum(cut for _, cut in targets), _CUT)},
+        counts={"targets_cut": (cut_targets, _CUT)},
     )
 
 
@@ -62,12 +66,16 @@ def _encode_targets(
         return []
     own: SummaryOptions = options.own
     first = tokenizer("")["input_ids"][:1]
-    known = (tokenizer.cls_token_id, tokenizer.bos_token_id)
-    drop = int(not own.target_start and len(first) == 1 and first[0] in known)
-    encoded = _encode(texts, tokenizer, own.max_target + drop)
-    return [(ids[drop:], cut) for ids, cut in encoded]
+    has_start = first in ([tokenizer.cls_token_id], [tokenizer.bos_token_id])
+    if own.target_start or not has_start:
+        return _encode(texts, tokenizer, own.max_target)
+    encoded = _encode(texts, tokenizer, own.max_target + 1)
+    return [(ids[1:], is_cut) for ids, is_cut in encoded]
 
 
 def _encode(texts: Sequence[str], tokenizer: Any, max_length: int) -> list[_Encoded]:
-    encoded = tokenizer(list(texts), truncation=True, max_length=max_length)
-    return [(token_ids(encoding.ids), bool(encoding.overflowing)) for encoding in encoded.encodings]
+    batch = tokenizer(list(texts), truncation=True, max_length=max_length)
+    encoded = []
+    for encoding in batch.encodings:
+        encoded.append((token_ids(encoding.ids), bool(encoding.overflowing)))
+    return encoded

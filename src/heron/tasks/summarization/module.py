@@ -27,6 +27,7 @@ from heron.data.config import VALIDATION
 from heron.data.datamodule import DataModule
 from heron.metrics.torch_metrics import RougeScores
 from heron.tasks.base import Output, TaskModule, in_file_order, require_finite
+from heron.tasks.summarization.config import SummarizationConfig
 from heron.tasks.summarization.features import TARGET
 from heron.tasks.summarization.predictions import (
     SummaryPredictions,
@@ -62,31 +63,42 @@ class SummaryCache(pl.Callback):
     def predict(
         self, trainer: pl.Trainer, module: pl.LightningModule, data: DataModule, split: str
     ) -> list[Any]:
-        """Generate the missing summaries; returns the stored ones, too."""
-        before = ranks.from_first(self.read() if ranks.is_first() else [])
-        loader = data.evaluation_loader(split, [r for out in before for r in out.rows_R.tolist()])
+        """Generate the missing summaries; returns the stored ones, too.
+
+        Args:
+            trainer: gets this callback while it predicts.
+            module: the model.
+            data: with the split.
+            split: its name.
+        """
+        stored = ranks.from_first(self.read() if ranks.is_first() else [])
+        rows = [row for written in stored for row in written.rows_R.tolist()]
+        loader = data.evaluation_loader(split, rows)
         callbacks: list[pl.Callback] = trainer.callbacks
         callbacks.append(self)
+        outputs: Any = None
         try:
-            outputs: Any = trainer.predict(module, loader) if len(loader) else []
+            if len(loader):
+                outputs = trainer.predict(module, loader)
         finally:
             callbacks.remove(self)
-        # Every process has the stored summaries; only the first one adds them.
-        return [*(before if ranks.is_first() else []), *(outputs or [])]
+        if not ranks.is_first():  # every process has the stored summaries; one returns them
+            stored = []
+        return [*stored, *(outputs or [])]
 
     def read(self) -> list[Written]:
         """Read the stored summaries; unreadable files are deleted."""
-        found = []
+        stored = []
         for path in sorted(self.folder.glob("*.safetensors")):
             try:
-                found.append(Written(**load_file(path)))
+                stored.append(Written(**load_file(path)))
             except (OSError, SafetensorError, TypeError):
                 path.unlink()
-        if found:
-            rows = sum(len(written.rows_R) for written in found)
+        if stored:
+            rows = sum(len(written.rows_R) for written in stored)
             done = f"{rows} summaries were generated before the run was interrupted: continuing"
             say(done, of_result=False)
-        return found
+        return stored
 
     def remove(self) -> None:
         """Delete the folder, and the one above it if it is empty."""
@@ -121,25 +133,33 @@ class SummarizationModule(TaskModule):
         are the most probable ones, and the mean margin.
         """
         target_RM, known_N = batch.columns[TARGET], known_places(TARGET, batch)
-        known_RM = target_RM != IGNORED
+        is_known_RM = target_RM != IGNORED
+        gold_N = target_RM.flatten()[known_N]
+        rows = 0 if batch.is_stand_in else len(batch)
+
         dynamics = self.config.dynamics
         records = not self.training or (dynamics.enabled and dynamics.mode == "train")
-        gold_N = target_RM.flatten()[known_N]
-        loss_N, observed_N3 = token_loss(logits, gold_N, self.config.optim.label_smoothing, records)
-        rows = 0 if batch.is_stand_in else len(batch)
-        observed_R3, weight = None, known_RM[:rows].sum().float()
-        loss = loss_N.sum() / max(len(gold_N), 1)
+        smoothing = self.config.optim.label_smoothing
+        loss_N, observed_N3 = token_loss(logits, gold_N, smoothing, records)
+
+        observed_R3 = None
         if records:  # log-probability, whether it is the top token, margin
-            # Means over each row's tokens; NaN in rows without any.
-            observed_RM3 = observed_N3.new_zeros(*known_RM.shape, 3)
+            observed_RM3 = observed_N3.new_zeros(*is_known_RM.shape, 3)
             observed_RM3.flatten(0, 1)[known_N] = observed_N3
-            mean_R3 = (observed_RM3.sum(dim=1) / known_RM.sum(dim=1, keepdim=True))[:rows]
-            observed_R3 = torch.cat([mean_R3[:, :1].exp(), mean_R3[:, 1:]], dim=1)
-        finite_RM = torch.ones_like(known_RM)
-        finite_RM.flatten()[known_N] = loss_N.isfinite()
-        finite_R = finite_RM.all(dim=1)[:rows]
-        labels_R, rows_R = batch.labels_R[:rows], batch.rows_R[:rows]
-        return Output(loss, weight, labels_R, rows_R, observed_R3, finite_R)
+            # Means over each row's tokens; NaN in rows without any.
+            mean_R3 = observed_RM3.sum(dim=1) / is_known_RM.sum(dim=1, keepdim=True)
+            observed_R3 = torch.cat([mean_R3[:, :1].exp(), mean_R3[:, 1:]], dim=1)[:rows]
+
+        is_finite_RM = torch.ones_like(is_known_RM)
+        is_finite_RM.flatten()[known_N] = loss_N.isfinite()
+        return Output(
+            loss=loss_N.sum() / max(len(gold_N), 1),
+            weight=is_known_RM[:rows].sum().float(),
+            labels_R=batch.labels_R[:rows],
+            rows_R=batch.rows_R[:rows],
+            observed_R3=observed_R3,
+            finite_R=is_finite_RM.all(dim=1)[:rows],
+        )
 
     def step(self, batch: Batch) -> Output:
         """Run one batch forward; a batch without targets is not computed."""
@@ -153,79 +173,114 @@ class SummarizationModule(TaskModule):
             return self.step(batch)
         return self.write(batch)
 
+    @property
+    def task(self) -> SummarizationConfig:
+        """The task's part of the configuration."""
+        return SummarizationConfig.of(self.config)
+
     def write(self, batch: Batch) -> Written:
         """Summarize a batch; a placeholder batch has no rows."""
         if batch.is_stand_in or not len(batch):
             nothing_RM = torch.zeros(0, 0, dtype=torch.int64)
             return Written(batch.rows_R[:0].cpu(), nothing_RM, torch.zeros(0, dtype=torch.bool))
-        written_RM, finite_R = self.encoder.write(batch, self.config.task.generation)
+        written_RM, finite_R = self.encoder.write(batch, self.task.generation)
         return Written(batch.rows_R.cpu(), written_RM.cpu(), finite_R.cpu())
 
     def on_validation_epoch_start(self) -> None:
         """Choose the rows to summarize."""
         data = self.data()
-        examples, order_R = in_file_order(data, VALIDATION)
         guids = data.features[VALIDATION].guids
-        self.chosen_N = torch.from_numpy(choose_rows(guids, self.config.task.validation_samples))
-        given = {row: as_given(e) for row, e in zip(order_R.tolist(), examples, strict=True)}
-        # Article and reference of each chosen row that has one, in the order of the file.
-        self.references = {
-            row: (article, gold)
-            for row, (article, gold) in given.items()
-            if self.chosen_N[row] and gold is not None
-        }
+        self.chosen_N = torch.from_numpy(choose_rows(guids, self.task.validation_samples))
+
+        # Of each chosen row that has a reference, in the order of the file.
+        self.articles: list[str] = []
+        self.references: dict[int, str] = {}
+
+        examples, order_R = in_file_order(data, VALIDATION)
+        for row, example in zip(order_R.tolist(), examples, strict=True):
+            article, gold = as_given(example)
+            if self.chosen_N[row] and gold is not None:
+                self.articles.append(article)
+                self.references[row] = gold
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Compute the loss of the gold summaries; summarize the chosen rows and score them."""
         output = self.step(batch)
         self.log_validation_loss(output)
-        chosen_R = self.chosen_N[batch.rows_R.cpu()].to(batch.rows_R.device)
-        written = self.write(part_of(batch, chosen_R))
-        require_finite(self, [written], self.data(), VALIDATION)
-        texts = texts_of(written, self.data())
-        known = [row for row in texts if row in self.references]
-        golds = [self.references[row][1] for row in known]
-        self.validation_scores.update([texts[row] for row in known], golds)
+
+        data = self.data()
+        is_chosen_R = self.chosen_N[batch.rows_R.cpu()].to(batch.rows_R.device)
+        written = self.write(part_of(batch, is_chosen_R))
+        require_finite(self, [written], data, VALIDATION)
+
+        texts, golds = [], []
+        for row, text in texts_of(written, data).items():
+            if row in self.references:
+                texts.append(text)
+                golds.append(self.references[row])
+
+        self.validation_scores.update(texts, golds)
 
     def on_validation_epoch_end(self) -> None:
         """Log ROUGE of the chosen rows under `validation/`, and that of extractive baselines."""
-        if self.references:
-            super().on_validation_epoch_end()
-            articles, golds = zip(*self.references.values(), strict=True)
-            copied = stored_extractive(articles, golds, self.config)
-            self.log_dict({f"validation/{name}": value for name, value in copied.items()})
+        if not self.references:
+            return
+        super().on_validation_epoch_end()
+        golds = list(self.references.values())
+        copied = stored_extractive(self.articles, golds, self.config)
+        self.log_dict({f"validation/{name}": value for name, value in copied.items()})
 
-    def kept_parts(self, place: Path, data: DataModule, split: str) -> SummaryCache:
+    def kept_parts(self, folder: Path, data: DataModule, split: str) -> SummaryCache:
         """Store finished batches, because generation is slow; see `TaskModule.kept_parts`."""
         weights = hashlib.sha256()
         for name, tensor in self.state_dict().items():
+            values = tensor.detach().cpu().contiguous().flatten()
             weights.update(name.encode())
-            weights.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
-        config = data.config
-        generation, precision = asdict(config.task.generation), config.trainer.precision
+            weights.update(values.view(torch.uint8).numpy())
+        generation, precision = asdict(self.task.generation), data.config.trainer.precision
         key = fingerprint(weights.hexdigest(), data.keys[split], split, generation, precision)
-        return SummaryCache(place / key[:32])
+        return SummaryCache(folder / key[:32])
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> SummaryPredictions:
         """Decode the `Written` of some batches of a split; see `TaskModule.collect`."""
-        texts = {row: text for each in outputs for row, text in texts_of(each, data).items()}
-        pairs = zip(*in_file_order(data, split), strict=True)
-        written = [(example, texts[row]) for example, row in pairs if row in texts]
-        return SummaryPredictions([e for e, _ in written], [text for _, text in written])
+        by_row: dict[int, str] = {}
+        for written in outputs:
+            by_row |= texts_of(written, data)
+        examples, texts = [], []
+        for example, row in zip(*in_file_order(data, split), strict=True):
+            if row in by_row:
+                examples.append(example)
+                texts.append(by_row[row])
+        return SummaryPredictions(examples, texts)
 
 
 def texts_of(written: Written, data: DataModule) -> dict[int, str]:
-    """Decode summaries, by row."""
-    read = partial(
+    """Decode summaries, by row.
+
+    Args:
+        written: of some rows of a split.
+        data: with the tokenizer.
+
+    Returns:
+        The texts by row, without special tokens.
+    """
+    decode = partial(
         data.tokenizer.decode, skip_special_tokens=True, clean_up_tokenization_spaces=False
     )
     # batch_decode would return one empty text for an empty batch.
-    pairs = zip(written.rows_R.tolist(), written.written_RM.tolist(), strict=True)
-    return {row: read(ids).strip() for row, ids in pairs}
+    texts = {}
+    for row, ids in zip(written.rows_R.tolist(), written.written_RM.tolist(), strict=True):
+        texts[row] = decode(ids).strip()
+    return texts
 
 
 def part_of(batch: Batch, kept_R: Tensor) -> Batch:
-    """Select rows of a batch by a mask; targets are dropped unless all rows are kept."""
+    """Select rows of a batch by a mask; targets are dropped unless all rows are kept.
+
+    Args:
+        batch: of any rows.
+        kept_R: which of them to keep, bool.
+    """
     if bool(kept_R.all()):
         return batch
     names = ("tokens_BL", "mask_BL", "second_B", "labels_R", "rows_R")

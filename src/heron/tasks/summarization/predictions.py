@@ -6,6 +6,7 @@ Shape suffixes: R rows of a batch, M tokens of the longest summary, N rows of th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -28,9 +29,12 @@ from heron.metrics.summary import (
 )
 from heron.tasks.config import Config
 from heron.tasks.predictions import LITTLE, Predictions
+from heron.tasks.summarization.config import SummarizationConfig
 from heron.tasks.summarization.reader import as_given
 
-_NEARER = 0.01  # of ROUGE-1: what summaries must gain by their own article
+# Least difference between ROUGE-1 with the references of a summary's own and of another article,
+# if anything was learnt.
+_NEARER = 0.01
 
 
 class Written(NamedTuple):
@@ -67,34 +71,42 @@ class SummaryPredictions(Predictions):
         intervals are on texts without normalisation; statistics of the summaries are on texts
         normalised by `data.unicode`.
         """
-        known = zip(self.examples, self.texts, self.golds, self.groups, strict=True)
-        rows = [row for row in known if row[2] is not None]
-        if not rows:
+        articles, texts, golds, groups = [], [], [], []
+        for example, text, group in zip(self.examples, self.texts, self.groups, strict=True):
+            article, gold = as_given(example)
+            if gold is not None:
+                articles.append(article)
+                texts.append(text)
+                golds.append(gold)
+                groups.append(group)
+        if not texts:
             return {}
-        examples, texts, golds, groups = (list(column) for column in zip(*rows, strict=True))
+
+        task = SummarizationConfig.of(config)
         language = get_language(config.data.language)
         values = item_rouge(texts, golds, language)
-        articles = [as_given(example)[0] for example in examples]
         scores = mean_scores(values)
-        if config.task.bertscore.model:
+        if task.bertscore.model:
             from heron.metrics.bertscore import bertscore
 
-            found = bertscore(
+            device = torch.device("cpu") if config.trainer.accelerator == "cpu" else None
+            by_encoder = bertscore(
                 texts,
                 golds,
-                config.task.bertscore,
+                task.bertscore,
                 Path(config.paths.cache),
-                device=torch.device("cpu") if config.trainer.accelerator == "cpu" else None,
+                device=device,
                 progress=config.trainer.enable_progress_bar,
             )
-            values |= found.known()
-            scores |= found.means()
+            values |= by_encoder.known()
+            scores |= by_encoder.means()
+
         spell = speller(config.data.language, config.data.unicode)
-        spelt = (list(map(spell, each)) for each in (articles, texts, golds))
+        spelt = ([spell(text) for text in column] for column in (articles, texts, golds))
         scores |= describe_summaries(*spelt)
         scores |= exchanged_scores(texts, golds, language)
         scores |= stored_extractive(articles, golds, config)
-        scores |= intervals_of_means(values, groups, config.task)
+        scores |= intervals_of_means(values, groups, task)
         return scores
 
     def doubts(self, scores: Mapping[str, float]) -> list[str]:
@@ -102,12 +114,17 @@ class SummaryPredictions(Predictions):
         own, other = scores.get("rouge1", 1.0), scores.get("exchanged_rouge1", 0.0)
         if other < own - _NEARER:
             return super().doubts(scores)
-        what = f"rouge1 is {own:.3f}, and {other:.3f} with the references of other articles"
-        return [what + LITTLE]
+        message = f"rouge1 is {own:.3f}, and {other:.3f} with the references of other articles"
+        return [message + LITTLE]
 
 
 def choose_rows(guids: Sequence[str], most: int | None) -> np.ndarray:
-    """Choose at most `most` rows to summarize after each epoch, the same in every run; bool [N]."""
+    """Choose at most `most` rows to summarize after each epoch, the same in every run; bool [N].
+
+    Args:
+        guids: of all rows of the split.
+        most: how many to choose; None: all.
+    """
     chosen_N = np.ones(len(guids), dtype=bool)
     if most is not None and most < len(guids):
         order = sorted(range(len(guids)), key=lambda row: fingerprint(guids[row]))
@@ -118,17 +135,21 @@ def choose_rows(guids: Sequence[str], most: int | None) -> np.ndarray:
 def stored_extractive(
     articles: Sequence[str], golds: Sequence[str], config: Config
 ) -> dict[str, float]:
-    """Compute `extractive_scores` once for all runs on the same texts."""
+    """Compute `extractive_scores` once for all runs on the same texts.
+
+    Args:
+        articles: of all rows.
+        golds: the reference of each.
+        config: of the run; names the language and the cache.
+    """
     language = config.data.language
     key = fingerprint(EXTRACTIVE_VERSION, language, list(articles), list(golds))
-    path = Path(config.paths.cache) / "extractive" / f"{key[:32]}.json"
-    try:
+    path = Path(config.paths.cache, "extractive", f"{key[:32]}.json")
+    with suppress(OSError, ValueError, KeyError, TypeError):  # absent or damaged: computed again
         stored = read_json(path)
         scores: dict[str, float] = stored["scores"]
         if stored["fingerprint"] == fingerprint(scores):
             return scores
-    except (OSError, ValueError, KeyError, TypeError):
-        pass  # absent or damaged: computed again
     scores = extractive_scores(articles, golds, get_language(language))
     write_json(path, {"fingerprint": fingerprint(scores), "scores": scores})
     return scores

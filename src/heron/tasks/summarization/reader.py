@@ -18,7 +18,12 @@ GIVEN = "texts as given"
 
 
 def open_articles(config: DataConfig, files: Mapping[str, Path]) -> Reader:
-    """Make a reader of tables of articles; with labels `optional`, rows may lack a summary."""
+    """Make a reader of tables of articles; with labels `optional`, rows may lack a summary.
+
+    Args:
+        config: the data set.
+        files: not used.
+    """
     columns = config.columns
 
     def read(
@@ -41,38 +46,64 @@ def as_given(example: Example) -> tuple[str, str | None]:
 
 
 def other_script(text: str, alphabet: Container[str]) -> float:
-    """Compute the fraction of a text's letters outside a lower-case alphabet; 1 without letters."""
+    """Compute the fraction of a text's letters outside a lower-case alphabet; 1 without letters.
+
+    Args:
+        text: in any case.
+        alphabet: the lower-case letters of the data set's language.
+    """
     letters = [letter for letter in text.lower() if letter.isalpha()]
-    return sum(letter not in alphabet for letter in letters) / len(letters) if letters else 1.0
+    if not letters:
+        return 1.0
+    outside = sum(letter not in alphabet for letter in letters)
+    return outside / len(letters)
 
 
 class ArticleReader(TableReader):
     """Turns the rows of one table of articles into examples, and collects problems."""
 
     def read(self, index: int) -> Example | None:
-        """See `TableReader.read`."""
-        row, line, columns = self.table.rows[index], self.table.lines[index], self.config.columns
-        found, left_out = len(self.problems), len(self.dropped)
+        """Read one row; None where it has a problem or is left out; see `TableReader.read`."""
+        row, line = self.table.rows[index], self.table.lines[index]
+        columns = self.config.columns
+
+        problems_before, dropped_before = len(self.problems), len(self.dropped)
         guid = self.guid(row.get(columns.guid), line)
+
         text = self._text(row[columns.text], columns.text, line)
         target = self._target(row, line)
-        if len(self.problems) > found or len(self.dropped) > left_out:
-            del self.dropped[left_out + 1 :]  # count a row with two empty texts once
+        if len(self.problems) > problems_before or len(self.dropped) > dropped_before:
+            del self.dropped[dropped_before + 1 :]  # count a row with two empty texts once
             return None
+
         if target is None and self.labels == "required":
             self.unlabelled[""] += 1
             return None
-        if reason := self._reason(text, target):
+
+        reason = self._reason(text, target)
+        if reason:
             self.dropped.append((reason, SUMMARY))
             return None
-        texts = number_text(row[columns.text]), number_text(row.get(columns.target))
-        given = texts[0].strip(), target and texts[1].strip()
-        changed = {GIVEN: given} if given != (text, target) else {}
-        label, group = None if target is None else SUMMARY, row.get(columns.group or "")
-        return self.example(index, guid, text, changed, group, label=label, target=target)
+
+        text_given = number_text(row[columns.text]).strip()
+        target_given = None
+        if target is not None:
+            target_given = number_text(row[columns.target]).strip()
+        side = {}
+        if (text_given, target_given) != (text, target):
+            side[GIVEN] = (text_given, target_given)
+
+        label = None if target is None else SUMMARY
+        group = row.get(columns.group or "")
+        return self.example(index, guid, text, side, group, label=label, target=target)
 
     def _target(self, row: Mapping[str, Any], line: int) -> str | None:
-        """Read the summary; None where it is missing and not needed."""
+        """Read the summary; None where it is missing and not needed.
+
+        Args:
+            row: the cells by column.
+            line: its number, for messages.
+        """
         name = self.config.columns.target
         if self.labels == "ignored" or name not in row:
             return None
@@ -82,7 +113,13 @@ class ArticleReader(TableReader):
         return self._text(value, name, line)
 
     def _text(self, value: Any, column: str, line: int) -> str:
-        """Normalise one text; a missing one is empty, with one more problem or count."""
+        """Normalise one text; a missing one is empty, with one more problem or count.
+
+        Args:
+            value: the cell.
+            column: its name, for messages.
+            line: its number, for messages.
+        """
         value = number_text(value)
         if not is_missing(value) and not isinstance(value, str):
             self.problem(line, f"'{column}' is no text: {value!r:.60}", "one text in each row")
@@ -99,13 +136,21 @@ class ArticleReader(TableReader):
         return ""
 
     def _reason(self, text: str, target: str | None) -> str:
-        """Return the reason why a row is left out; empty where it is used, as in prediction."""
+        """Return the reason why a row is left out; empty where it is used, as in prediction.
+
+        Args:
+            text: the normalised article.
+            target: the normalised summary; None where it is missing.
+        """
         if self.labels == "ignored":
             return ""
-        limit, least = self.config.summaries.other_script, self.config.summaries.min_summary_tokens
+        limit = self.config.summaries.other_script
         if limit is not None and other_script(text, self.language.alphabet) > limit:
             return OTHER_SCRIPT
-        return SHORT if least and target is not None and len(words(target)) < least else ""
+        fewest = self.config.summaries.min_summary_tokens
+        if fewest and target is not None and len(words(target)) < fewest:
+            return SHORT
+        return ""
 
 
 ARTICLE_TABLE = Format(open_articles)

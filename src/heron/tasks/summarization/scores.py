@@ -21,13 +21,14 @@ from heron.base.terminal import print_lines
 from heron.config.parsing import parse
 from heron.data.config import DataConfig
 from heron.data.examples import Example
-from heron.data.rows import SIDE
+from heron.data.rows import SIDE, Rows
 from heron.languages import get_language
 from heron.languages.language import Language
 from heron.languages.unicode import speller
 from heron.metrics.config import BertScoreConfig
 from heron.metrics.paired import Floats
 from heron.tasks.config import Config
+from heron.tasks.summarization.config import SummarizationConfig
 from heron.tasks.summarization.reader import as_given, open_articles
 from heron.tasks.task import TextScores
 
@@ -57,16 +58,27 @@ def sign_asked(config: BertScoreConfig | None, references: Sequence[str]) -> str
 
 
 def sign_metrics(config: Config, folder: RunFolder, scores: Scores) -> None:
-    """See `TextScores.sign`."""
-    if not config.task.bertscore.model or not ranks.is_first():
+    """See `TextScores.sign`.
+
+    Args:
+        config: of the run.
+        folder: of the run.
+        scores: by split.
+    """
+    bertscore = SummarizationConfig.of(config).bertscore
+    if not bertscore.model or not ranks.is_first():
         return
-    found: dict[str, dict[str, str]] = {}
-    for split in (each for each in scores if folder.predictions(each).is_file()):
+    signatures = {}
+    for split in scores:
+        if not folder.predictions(split).is_file():
+            continue
         golds = read_table(folder.predictions(split)).values("gold")
         known = [gold for gold in golds if gold is not None]
-        if signature := sign_asked(config.task.bertscore, known):
-            found[split] = {"bertscore": signature}
-    folder.update_status(signatures=found)
+        signature = sign_asked(bertscore, known)
+        if signature:
+            signatures[split] = {"bertscore": signature}
+
+    folder.update_status(signatures=signatures)
 
 
 def compute_asked(
@@ -75,7 +87,14 @@ def compute_asked(
     config: BertScoreConfig,
     cache: Path | None = None,
 ) -> BertScores:
-    """Compute BERTScore of N texts, with quiet libraries; results are stored in `cache`."""
+    """Compute BERTScore of N texts, with quiet libraries; results are stored in `cache`.
+
+    Args:
+        predictions: N texts.
+        references: the gold text of each.
+        config: of BERTScore.
+        cache: folder for its results; None: the default one.
+    """
     from heron.base.libraries import silence_libraries
 
     silence_libraries()
@@ -114,13 +133,12 @@ class BertScoreOptions:
         Raises:
             ConfigError: an unknown value, or no layer for the encoder.
         """
-        values = {
-            name.removeprefix("bertscore_"): value
-            for name, value in vars(self).items()
-            if name.startswith("bertscore_")
-        }
-        names = {name: f"bertscore_{name}" for name in values} | {"model": "bertscore"}
-        config = parse(BertScoreConfig, {"model": self.bertscore, **values}, names=names)
+        values, names = {"model": self.bertscore}, {"model": "bertscore"}
+        for option, value in vars(self).items():
+            if option.startswith("bertscore_"):
+                name = option.removeprefix("bertscore_")
+                values[name], names[name] = value, option
+        config = parse(BertScoreConfig, values, names=names)
         return config if config.model else None
 
 
@@ -143,17 +161,25 @@ def _items(
 def _rest(
     examples: Sequence[Example], texts: Sequence[str], config: DataConfig
 ) -> Mapping[str, float]:
-    """Describe the summaries, normalised by `data.unicode`, and score extractive baselines."""
+    """Describe the summaries, normalised by `data.unicode`, and score extractive baselines.
+
+    Args:
+        examples: with articles and gold summaries.
+        texts: the summary of each.
+        config: the data set.
+    """
     from heron.metrics.summary import describe_summaries, exchanged_scores, extractive_scores
 
-    language, spell = get_language(config.language), speller(config.language, config.unicode)
-    articles, golds = [as_given(e)[0] for e in examples], [str(as_given(e)[1]) for e in examples]
-    given = (articles, texts, golds)
-    spelt = [[spell(text) for text in each] for each in given]
-    changed = [
-        sum(one != other.strip() for one, other in zip(*pair, strict=True))
-        for pair in zip(spelt, given, strict=True)
-    ]
+    language = get_language(config.language)
+    spell = speller(config.language, config.unicode)
+    articles = [as_given(example)[0] for example in examples]
+    golds = [str(as_given(example)[1]) for example in examples]
+    spelt, changed = [], []
+    for column in (articles, texts, golds):
+        normalised = [spell(text) for text in column]
+        pairs = zip(normalised, column, strict=True)
+        changed.append(sum(new != old.strip() for new, old in pairs))
+        spelt.append(normalised)
     rest = describe_summaries(*spelt) | exchanged_scores(texts, golds, language)
     if any(changed):
         print_lines(
@@ -162,6 +188,12 @@ def _rest(
             "as given, rouge1_heron and so on as equal"
         )
     return rest | extractive_scores(articles, golds, language)
+
+
+def _read(path: Path, config: DataConfig) -> Rows:
+    """See `TextScores.read`."""
+    side = dict.fromkeys(config.columns.side, SIDE)
+    return open_articles(config, {})(path, "required", "", side)
 
 
 def text_scores() -> TextScores:
@@ -173,12 +205,13 @@ def text_scores() -> TextScores:
         data="own_summaries",
         columns=("prediction", "summary", "text"),
         group="guid",
-        read=lambda path, config: open_articles(config, {})(
-            path, "required", "", dict.fromkeys(config.columns.side, SIDE)
-        ),
+        read=_read,
         golds=lambda example: [str(as_given(example)[1])],
         rest=_rest,
         by_encoder=True,
-        require=lambda config: require_asked(config.task.bertscore),
+        require=lambda config: require_asked(SummarizationConfig.of(config).bertscore),
         sign=sign_metrics,
+        signature=lambda config, references: sign_asked(
+            SummarizationConfig.of(config).bertscore, references
+        ),
     )

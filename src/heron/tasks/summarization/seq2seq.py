@@ -41,7 +41,8 @@ from heron.models.encoder import (
 from heron.models.levels import check_encoder, count_positions, find_layers
 from heron.models.precision import precision
 from heron.tasks.config import Config
-from heron.tasks.config import GenerationConfig as Generation
+from heron.tasks.summarization.config import GenerationConfig as Generation
+from heron.tasks.summarization.config import SummarizationConfig
 from heron.tasks.summarization.features import TARGET
 
 _PAIR = "encoder-decoder"  # transformers' model type of two joined models
@@ -87,17 +88,22 @@ class Seq2Seq(Encoder):
     def forward(self, batch: Batch) -> Tensor:
         """Compute logits_NV of every target token, row by row, in the precision of autocast."""
         target_RM, known_N = batch.columns[TARGET], known_places(TARGET, batch)
-        # The output layer needs most memory: it gets the states_BMD of known tokens only.
-        with self.model.get_output_embeddings().register_forward_pre_hook(
-            lambda layer, inputs: (inputs[0].flatten(0, 1)[known_N], *inputs[1:])
-        ):
-            return self.model(
+
+        def keep_known(layer: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+            states_BMD, *others = inputs
+            return states_BMD.flatten(0, 1)[known_N], *others
+
+        # The output layer needs most memory: it gets the states of known tokens only.
+        output_layer = self.model.get_output_embeddings()
+        with output_layer.register_forward_pre_hook(keep_known):
+            outputs = self.model(
                 input_ids=batch.tokens_BL,
                 attention_mask=self._mask(batch),
                 decoder_input_ids=self._shifted(target_RM),
                 use_cache=False,
                 **self._extras(batch),
-            ).logits
+            )
+        return outputs.logits
 
     def _shifted(self, target_RM: Tensor) -> Tensor:
         """Put the decoder's first token before the targets, as the model's own training does."""
@@ -141,11 +147,12 @@ def generation_settings(model: Any, generation: Generation) -> GenerationConfig:
 
 def generation_options(generation: Generation) -> dict[str, Any]:
     """Name heron's settings as `generate` does; they replace the model's length limits."""
-    given = asdict(generation) | {"min_new_tokens": generation.min_new_tokens or None}
+    options = asdict(generation)
+    options["min_new_tokens"] = generation.min_new_tokens or None
     if generation.num_beams == 1:
-        given["length_penalty"] = 1.0  # without effect; transformers saves no other value
-    own = {"do_sample": False, "early_stopping": False, "max_length": None, "min_length": 0}
-    return given | own
+        options["length_penalty"] = 1.0  # without effect; transformers saves no other value
+    fixed = {"do_sample": False, "early_stopping": False, "max_length": None, "min_length": 0}
+    return options | fixed
 
 
 def build_seq2seq(config: Config, tokenizer: Any = None) -> Seq2Seq:
@@ -154,7 +161,7 @@ def build_seq2seq(config: Config, tokenizer: Any = None) -> Seq2Seq:
     The model's own generation settings, which are exported with it, become those of the run.
     """
     model: Any = load_seq2seq(config, tokenizer)
-    model.generation_config = generation_settings(model, config.task.generation)
+    model.generation_config = generation_settings(model, SummarizationConfig.of(config).generation)
     if tokenizer is None:
         return Seq2Seq(model, global_attention=config.encoder.global_attention)
     if "t5" in model.config.model_type and precision(config) == "16-mixed":
@@ -197,7 +204,8 @@ def warm_start(config: Config, tokenizer: Any) -> PreTrainedModel:
     """
     encoder = load_encoder(config.encoder, vocabulary_size(tokenizer), tokenizer.pad_token_id)
     decoder = _decoder(encoder, config)
-    longest = max(config.task.max_target_tokens, config.task.generation.max_new_tokens) + 1
+    task = SummarizationConfig.of(config)
+    longest = max(task.max_target_tokens, task.generation.max_new_tokens) + 1
     positions = count_positions(decoder)
     if positions and longest > positions:
         raise ConfigError(
@@ -217,18 +225,18 @@ def _complete_special_tokens(model: Any, tokenizer: Any) -> None:
 
     Where one lacks a token, it takes the other's, or else the decoder's or the tokenizer's.
     """
-    own = (model.config, model.generation_config)
-    parts = (*own, getattr(model.config, "decoder", None))
-    for key, token in _special_tokens(tokenizer).items():
-        tokens = [getattr(part, key, None) for part in parts]
-        for part in own:
+    both = (model.config, model.generation_config)
+    decoder = getattr(model.config, "decoder", None)
+    for key, own in _special_tokens(tokenizer).items():
+        tokens = [getattr(part, key, None) for part in (*both, decoder)]
+        for part in both:
             if getattr(part, key, None) is None:
-                setattr(part, key, _first([*tokens, token]))
+                setattr(part, key, _first([*tokens, own]))
 
 
 def _special_tokens(tokenizer: Any) -> dict[str, int | None]:
     """Choose start, end and padding of summaries among the tokens of an encoder's tokenizer."""
-    chosen: dict[str, int | None] = {}
+    chosen = {}
     for key, names in _SPECIAL.items():
         tokens = [getattr(tokenizer, f"{name}_token_id", None) for name in names]
         chosen[key] = _first(tokens)
@@ -240,17 +248,20 @@ def _first(tokens: Sequence[int | None]) -> int | None:
 
 
 def _decoder(encoder: PreTrainedModel, config: Config) -> PreTrainedModel:
+    layers = config.head.decoder_layers
     settings = copy.deepcopy(encoder.config)
     settings.is_decoder = settings.add_cross_attention = True
-    if config.head.decoder_layers is not None:
-        settings.num_hidden_layers = config.head.decoder_layers
+    if layers is not None:
+        settings.num_hidden_layers = layers
+
     kind: Any = AutoModelForCausalLM._model_mapping.get(type(settings), None)
     if kind is None or "encoder_hidden_states" not in inspect.signature(kind.forward).parameters:
         return _bert_decoder(encoder, settings, config)
-    if config.head.decoder_layers and config.head.decoder_layers > len(find_layers(encoder)):
+    encoder_layers = len(find_layers(encoder))
+    if layers and layers > encoder_layers:
         raise ConfigError(
-            f"head.decoder_layers={config.head.decoder_layers}: the encoder uses "
-            f"{len(find_layers(encoder))} layers, which initialise the decoder"
+            f"head.decoder_layers={layers}: the encoder uses {encoder_layers} layers, which "
+            "initialise the decoder"
         )
     attention = choose_attention(config.encoder, kind)
     decoder: PreTrainedModel = kind._from_config(settings, attn_implementation=attention)
@@ -294,7 +305,8 @@ def _from_pretrained(
     config: EncoderConfig, settings: PretrainedConfig, tokenizer: Any
 ) -> PreTrainedModel:
     if config.dropout is not None:
-        for part in (settings, *(getattr(settings, name, None) for name in ("encoder", "decoder"))):
+        inner = [getattr(settings, name, None) for name in ("encoder", "decoder")]
+        for part in (settings, *inner):
             for key in _DROPOUTS:
                 if hasattr(part, key):
                     setattr(part, key, config.dropout)

@@ -20,8 +20,8 @@ from heron.data.collate import IGNORED
 from heron.data.config import TEST, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.metrics.names import rouge_names
-from heron.tasks.config import GenerationConfig as Generation
 from heron.tasks.config import read
+from heron.tasks.summarization.config import GenerationConfig as Generation
 from heron.tasks.summarization.predictions import (
     Written,
     choose_rows,

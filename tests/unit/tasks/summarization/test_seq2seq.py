@@ -24,7 +24,7 @@ from heron.base.run_folder import RunFolder
 from heron.data.collate import Batch
 from heron.models.encoder import Encoder
 from heron.models.optim import build_optimizer
-from heron.tasks.config import GenerationConfig as Generation
+from heron.tasks.summarization.config import GenerationConfig as Generation
 from heron.tasks.summarization.seq2seq import Seq2Seq, build_seq2seq, load_seq2seq
 from heron.training.exported import export, load_exported
 from heron.training.inference import inference_module
