@@ -5,7 +5,7 @@ import json
 import pytest
 
 from heron.base.errors import DataError
-from heron.base.folders import conf_dir
+from heron.base.folders import data_set_file
 from heron.base.tables import write_table
 from heron.data.config import (
     Columns,
@@ -223,7 +223,7 @@ def test_a_test_split_is_held_out_before_validation_is_carved(write, read, confi
     ],
 )
 def test_the_snli_family_reads_its_json_lines(tmp_path, name, rows, labels):
-    config = read_config(conf_dir() / "data" / f"{name}.yaml")
+    config = read_config(data_set_file(name))
     config.verify = False
     columns = config.columns
     for file in config.files.values():
