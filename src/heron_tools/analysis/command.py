@@ -14,6 +14,7 @@ from heron.base.terminal import print_lines, print_tables, say
 from heron_tools.statistics.options import AnalyzeOptions, parse
 
 if TYPE_CHECKING:  # start-up time
+    from heron.data.examples import Example
     from heron_tools.analysis.slicing import Slicer
 
 
@@ -51,30 +52,37 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
 
     assert options.run is not None
     slicer = open_slicer(options, overrides)
-    split, wanted = slicer.split, options.by or slicer.usual or list(slicer.by)
-    target, paths = options.out or folder_inside(options.run, "analysis"), list[Path]()
-    wrong = list[ConfigError]()
-    for by in wanted:
+    split = slicer.split
+    target = options.out or folder_inside(options.run, "analysis")
+
+    paths: list[Path] = []
+    errors = []
+    for by in options.by or slicer.usual or list(slicer.by):
         try:
             slicer.check(by)
-            found = slicer.run(by)
+            outcome = slicer.run(by)
         except ConfigError as error:
-            wrong.append(error)
+            errors.append(error)
             continue
-        # No with_suffix, because names of splits of further data sets have dots.
-        stem, figure = f"{split.name}-{by.replace('/', '_')}", {}
-        facts = {"split": split.name, "by": by, **found.facts}
-        if found.slicings:
-            facts |= {slicer.counted: len(split.frame), "unlabelled": split.unlabelled}
+
+        facts = {"split": split.name, "by": by, **outcome.facts}
+        figure = {}
+        if outcome.slicings:
+            facts[slicer.counted] = len(split.frame)
+            facts["unlabelled"] = split.unlabelled
             title = with_synthetic(slicer.title, split.data.synthetic)
-            drawn = slicer.drawn, slicer.unit
             title = f"{title}, {slicer.headline} {slicer.overall:.3f}"
-            figure["png"] = figures.slices_figure(found.slicings, title, slicer.overall, *drawn)
-        paths += write_outcome(found, target, stem, facts, **figure)
-    if wrong and not paths:
-        raise wrong[0]
-    for each in wrong:
-        say(str(each))
+            figure["png"] = figures.slices_figure(
+                outcome.slicings, title, slicer.overall, slicer.drawn, slicer.unit
+            )
+        # No with_suffix, because names of splits of further data sets have dots.
+        stem = f"{split.name}-{by.replace('/', '_')}"
+        paths += write_outcome(outcome, target, stem, facts, **figure)
+
+    if errors and not paths:
+        raise errors[0]
+    for refusal in errors:
+        say(str(refusal))
     return paths
 
 
@@ -93,27 +101,25 @@ def open_slicer(options: AnalyzeOptions, overrides: Sequence[str] = ()) -> Slice
     from heron_tools.analysis.slicing import Split
 
     assert options.run is not None
-    folder, name = open_run(options.run).path, options.split or "test"
+    folder = open_run(options.run).path
     config = read_stored(folder / "config.yaml")
+    data_folder = options.paths_data or Path(config.paths.data)
+    cache_folder = options.paths_cache or Path(config.paths.cache)
+
+    name = options.split or "test"
     data, inner = data_of(config, name)
-    data, kind = override(data, overrides), scores_of(data.task)
+    data = override(data, overrides)
+
+    def find(guids: Sequence[str]) -> list[Example]:
+        return find_examples(guids, inner, data, data_folder, cache_folder)
+
+    scores = scores_of(data.task)
     # An empty answer can be right.
-    empty = isinstance(kind, TextScores) and kind.can_be_empty(data.label_order) is not False
-    whole = read_frame(predictions_file(folder, name))
-    frame = whole.labelled(empty=empty)
-    cache = options.paths_cache or Path(config.paths.cache)
-    places = options.paths_data or Path(config.paths.data), cache
-    return slicer_of(
-        Split(
-            folder.resolve().name,
-            name,
-            data,
-            options,
-            frame,
-            lambda guids: find_examples(guids, inner, data, *places),
-            len(whole) - len(frame),
-        )
-    )
+    empty = isinstance(scores, TextScores) and scores.can_be_empty(data.label_order) is not False
+    predictions = read_frame(predictions_file(folder, name))
+    frame = predictions.labelled(empty=empty)
+    unlabelled = len(predictions) - len(frame)
+    return slicer_of(Split(folder.resolve().name, name, data, options, frame, find, unlabelled))
 
 
 def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:
@@ -136,15 +142,23 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
     shipped = read_shipped(config, *options.folders)
     if options.sheet is not None:
         return list(FORK_ANALYSES["draw_sheet"](options, shipped))
-    found = describe(shipped, options)
+
+    outcome = describe(shipped, options)
     print_lines(*(f"missing: {name} ({path})" for name, path in shipped.missing.items()))
-    origin = {"sha256": shipped.sha256, "missing": sorted(shipped.missing)}
-    facts = {"data": config.name, "overrides": list(overrides), **origin, **found.facts}
+    facts = {
+        "data": config.name,
+        "overrides": list(overrides),
+        "sha256": shipped.sha256,
+        "missing": sorted(shipped.missing),
+        **outcome.facts,
+    }
     target = options.out or Path("runs") / "analysis" / config.name
-    files = write_outcome(found, target, "statistics", facts)
-    beside = FORK_ANALYSES.find("beside_published")
-    if beside and options.data in STATISTICS and not overrides:
-        print_tables(tables := beside(options))
+    files = write_outcome(outcome, target, "statistics", facts)
+
+    compare = FORK_ANALYSES.find("beside_published")
+    if compare and options.data in STATISTICS and not overrides:
+        tables = compare(options)
+        print_tables(tables)
         text = "\n\n".join(map(to_markdown, tables))
         files.append(write_file(files[0].parent / "published.md", text))
     return files

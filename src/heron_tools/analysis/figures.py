@@ -30,21 +30,29 @@ def slices_figure(
         drawn: the scores.
         group: the unit that intervals resample.
     """
-    slices = [one for slicing in slicings for one in slicing.slices]
-    highs = [_bounds(one.cells[each.score])[2] for one in slices for each in drawn]
-    largest = min(1.0, 1.1 * max(highs, default=1.0)) or 1.0  # the axis ends above it
+    highest = 0.0
+    for slicing in slicings:
+        for part in slicing.slices:
+            for score in drawn:
+                _, _, high = _bounds(part.cells[score.score])
+                highest = max(highest, high)
+    limit = min(1.0, 1.1 * highest) or 1.0  # of the axis
+
     with matplotlib.rc_context(STYLE):
         lines = textwrap.wrap(title, _LINE)
         heights = [1.3 + 0.42 * len(slicing.slices) for slicing in slicings]
-        figure = Figure(figsize=(7.2, sum(heights) + 0.2 * len(lines)), layout="constrained")
+        height = sum(heights) + 0.2 * len(lines)
+        figure = Figure(figsize=(7.2, height), layout="constrained")
         panels = figure.subplots(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
+
         for axes, slicing in zip(panels, slicings, strict=True):
-            for one in drawn:
-                _draw_score(axes, slicing, one)
+            for score in drawn:
+                _draw_score(axes, slicing, score)
             axes.axvline(overall, color=ORANGE, linewidth=0.8, zorder=0)
-            _label(axes, slicing, largest)
-        whole = f"line: {drawn[0].label} of the whole split"
-        panels[-1].set_xlabel(f"score with its 95 % interval by {group} ({whole})")
+            _label(axes, slicing, limit)
+
+        line = f"line: {drawn[0].label} of the whole split"
+        panels[-1].set_xlabel(f"score with its 95 % interval by {group} ({line})")
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower right", ncols=3)
         figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=10, color=QUIET)
@@ -52,6 +60,7 @@ def slices_figure(
 
 
 def _bounds(cell: Cell) -> tuple[float, float, float]:
+    """Return a score and the ends of its interval; all equal without an interval."""
     if isinstance(cell, Interval):
         return cell
     value = float(str(cell)) if cell is not None else 0.0
@@ -59,8 +68,8 @@ def _bounds(cell: Cell) -> tuple[float, float, float]:
 
 
 def _draw_score(axes: Axes, slicing: Slicing, drawn: Drawn) -> None:
-    for row, one in enumerate(slicing.slices):
-        cell = one.cells[drawn.score]
+    for row, part in enumerate(slicing.slices):
+        cell = part.cells[drawn.score]
         if cell is None:
             continue
         value, low, high = _bounds(cell)
@@ -76,13 +85,15 @@ def _draw_score(axes: Axes, slicing: Slicing, drawn: Drawn) -> None:
         )
 
 
-def _label(axes: Axes, slicing: Slicing, largest: float) -> None:
+def _label(axes: Axes, slicing: Slicing, limit: float) -> None:
     # matplotlib cannot lay out right-to-left text; names of slices are in Latin script.
-    sizes = [f"(n={len(one.rows_M):,})" for one in slicing.slices]
-    names = [f"{o.name.replace('_', ' ')}  {n}" for o, n in zip(slicing.slices, sizes, strict=True)]
+    names = []
+    for part in slicing.slices:
+        name = part.name.replace("_", " ")
+        names.append(f"{name}  (n={len(part.rows_M):,})")
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_xlim(-0.02 * largest, 1.02 * largest)
+    axes.set_xlim(-0.02 * limit, 1.02 * limit)
     axes.set_title(slicing.title)
     axes.grid(axis="x", color=FAINT, linewidth=0.8)
     axes.set_axisbelow(True)

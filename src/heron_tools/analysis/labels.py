@@ -19,7 +19,6 @@ from heron_tools.analysis.slicing import (
     Slicer,
     Split,
     categories,
-    quantile_bins,
     split_categories,
 )
 from heron_tools.statistics.labels import Shape, shape
@@ -35,24 +34,37 @@ DRAWN = (
 
 def slice_labels(split: Split) -> Slicer:
     """Build the slicer of a run whose predictions are classes."""
-    options, examples = split.options, split.examples
+    options = split.options
+    examples = split.examples
     say_unused(options, ("published", "texts", "sample", "seed", "beside"))
+
+    by: dict[str, Analysis] = {}
+    usual = []
+    has_types = bool(examples) and "reasoning" in examples[0].side
+    if options.types is not None:
+        by["reasoning"] = by_type
+    if options.types is not None or has_types:
+        usual.append("reasoning")
+    for name in FORK_ANALYSES:
+        if name.startswith("by "):
+            fork_name = name.removeprefix("by ")
+            by[fork_name] = FORK_ANALYSES[name]
+            usual.append(fork_name)
+    by["length"] = by_length
+    by["overlap"] = by_overlap
+    usual.append("length")
+    if examples and examples[0].text_pair is not None:
+        usual.append("overlap")
+
     group_N = group_ids([example.group or example.text for example in examples])
-    alone = len(np.unique(group_N)) == len(group_N)
-    unit = "row" if alone else "whole document (or premise)"
-    forks = {n[3:]: FORK_ANALYSES[n] for n in FORK_ANALYSES if n.startswith("by ")}
-    by: dict[str, Analysis] = {**forks, "length": by_length, "overlap": by_overlap}
-    pairs = bool(examples) and examples[0].text_pair is not None
-    typed = options.types is not None
-    usual = [*forks, "length", *(["overlap"] if pairs else [])]
-    if typed or (examples and "reasoning" in examples[0].side):
-        usual = ["reasoning", *usual]
+    is_grouped = len(np.unique(group_N)) < len(group_N)
+    unit = "whole document (or premise)" if is_grouped else "row"
     return Slicer(
         split,
         group_N,
         score=lambda split: {"accuracy": np.array(split.frame.right, dtype=np.float64)},
         measure=measure,
-        by={"reasoning": by_type, **by} if typed else by,
+        by=by,
         heading="Accuracy",
         headline="accuracy",
         drawn=DRAWN,
@@ -82,46 +94,55 @@ def _accuracy(slicer: Slicer, rows_M: Rows) -> Cell:
 
 
 def by_type(slicer: Slicer) -> Column:
-    """Slice by the reasoning types of `types=`."""
-    path, guids = slicer.split.options.types, slicer.split.frame["guid"]
+    """Slice by the reasoning types of `types=`, a table with the columns `guid` and `types`."""
+    path = slicer.split.options.types
+    guids = slicer.split.frame["guid"]
     assert path is not None
-    # A table with the columns `guid` and `types`.
-    listed = read_keyed(path, "types").beside(guids)["types"]
-    if guids and not any(listed):
-        what = "none of its guids is among the predictions'"
-        raise DataError(str(path), what, f"those look like '{guids[0]}'")
-    return categories("reasoning", list(map(split_categories, listed)))
+    types = read_keyed(path, "types").beside(guids)["types"]
+    if guids and not any(types):
+        problem = "none of its guids is among the predictions'"
+        raise DataError(str(path), problem, f"those look like '{guids[0]}'")
+    return categories("reasoning", list(map(split_categories, types)))
 
 
 def by_length(slicer: Slicer) -> list[Column]:
     """Slice by the number of words of the example, and of both texts of a pair."""
     shapes = _shapes(slicer)
-    found = [("words", [one.first + (one.second or 0) for one in shapes])]
+    first_N = np.array([shape.first for shape in shapes], dtype=np.float64)
+    second_N = np.array([shape.second or 0 for shape in shapes], dtype=np.float64)
+
+    columns = [Column("words", first_N + second_N)]
     if shapes and shapes[0].second is not None:
-        found.append(("words of the premise", [one.first for one in shapes]))
-        found.append(("words of the hypothesis", [one.second or 0 for one in shapes]))
-    return [Column(title, np.asarray(values, dtype=np.float64)) for title, values in found]
+        columns.append(Column("words of the premise", first_N))
+        columns.append(Column("words of the hypothesis", second_N))
+    return columns
 
 
 def by_overlap(slicer: Slicer) -> Outcome:
     """Slice by the Jaccard overlap of the two texts, overall and in each gold class."""
-    found = [one.overlap for one in _shapes(slicer)]
-    if None in found:
+    overlaps = [shape.overlap for shape in _shapes(slicer)]
+    if None in overlaps:
         raise ConfigError("by=overlap needs two texts per row; this run's data has one")
-    overlap_N = np.asarray(found, dtype=np.float64)
+    overlap_N = np.asarray(overlaps, dtype=np.float64)
+    column = Column("overlap", overlap_N)
+    parts = column.parts(slicer.split.options.bins)
+
     gold_N = np.asarray(slicer.split.frame["gold"], dtype=object)
-    parts = quantile_bins(overlap_N, slicer.split.options.bins)
     rows: list[tuple[Cell, ...]] = []
     for name in slicer.split.data.label_order:
-        members = np.flatnonzero(gold_N == name)
-        recalls = [_accuracy(slicer, np.intersect1d(rows_M, members)) for _, rows_M in parts]
-        mean = float(overlap_N[members].mean()) if len(members) else None
-        rows.append((name, len(members), mean, *recalls))
+        class_rows = np.flatnonzero(gold_N == name)
+        mean = float(overlap_N[class_rows].mean()) if len(class_rows) else None
+        cells: list[Cell] = [name, len(class_rows), mean]
+        for _, rows_M in parts:
+            shared_rows = np.intersect1d(rows_M, class_rows)
+            cells.append(_accuracy(slicer, shared_rows))
+        rows.append(tuple(cells))
+
     columns = ("gold class", "rows", "overlap", *(part for part, _ in parts))
     note = f"The columns to the right: share of the class's rows that is right. {slicer.note}"
     table = Table("Accuracy by gold class and overlap", columns, tuple(rows), note)
-    sliced = slicer.slice(Column("overlap", overlap_N))
-    return replace(sliced, tables=(*sliced.tables, table))
+    outcome = slicer.slice(column)
+    return replace(outcome, tables=(*outcome.tables, table))
 
 
 def _shapes(slicer: Slicer) -> list[Shape]:

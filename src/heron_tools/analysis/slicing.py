@@ -6,6 +6,7 @@ A row may be in several slices, or in none. Legend: N rows, M rows of a slice.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -74,11 +75,13 @@ class Column:
         """Collect the rows of each slice."""
         if isinstance(self.values, np.ndarray):
             return quantile_bins(self.values, bins, self.unknown)
-        found = category_slices([[v] if isinstance(v, str) else v for v in self.values])
+
+        names = [[value] if isinstance(value, str) else value for value in self.values]
+        slices = category_slices(names)
         if not self.order:
-            return found
-        members = dict(found)
-        return [(name, members[name]) for name in self.order if name in members]
+            return slices
+        rows_of = dict(slices)
+        return [(name, rows_of[name]) for name in self.order if name in rows_of]
 
 
 @dataclass(frozen=True)
@@ -117,29 +120,42 @@ class Slicer:
     def check(self, by: str) -> None:
         """Refuse what is neither an analysis nor a side column."""
         known = [*self.by, *self.split.data.columns.side, *ALWAYS]
-        if by not in known:
-            columns = dict.fromkeys(name for each in self.split.examples for name in each.side)
-            if by not in columns:
-                raise ConfigError(
-                    f"by={by}: neither an analysis nor a side column of the data."
-                    f"{nearest(by, [*known, *columns])} data.columns.side=[{by}] reads the column"
-                )
+        if by in known:
+            return
+
+        # Sources may add side columns of their own.
+        columns = dict.fromkeys(name for example in self.split.examples for name in example.side)
+        if by not in columns:
+            near = nearest(by, [*known, *columns])
+            raise ConfigError(
+                f"by={by}: neither an analysis nor a side column of the data."
+                f"{near} data.columns.side=[{by}] reads the column"
+            )
 
     def run(self, by: str) -> Outcome:
         """Run one analysis; `by` is one of `Slicer.by`, or a side column."""
-        if by in self.by:
-            found = self.by[by](self)
-        else:
-            cells = [example.side.get(by) for example in self.split.examples]
-            whole = [[] if cell in (None, "") else [str(cell)] for cell in cells]
-            found = categories(by, list(map(split_categories, cells)) if self.splits else whole)
-        if isinstance(found, Outcome):
-            return found
-        return self.slice(*([found] if isinstance(found, Column) else found))
+        result = self.by[by](self) if by in self.by else self._side_column(by)
+
+        if isinstance(result, Outcome):
+            return result
+        if isinstance(result, Column):
+            return self.slice(result)
+        return self.slice(*result)
+
+    def _side_column(self, name: str) -> Column:
+        names = []
+        for example in self.split.examples:
+            cell = example.side.get(name)
+            if self.splits:
+                names.append(split_categories(cell))
+            else:
+                names.append([] if cell in (None, "") else [str(cell)])
+        return categories(name, names)
 
     def slice(self, *columns: Column) -> Outcome:
         """Compute the scores of slices: one table and one panel of the figure per column."""
-        tables, slicings = [], []
+        tables = []
+        slicings = []
         for column in columns:
             slices = []
             for name, rows_M in column.parts(self.split.options.bins):
@@ -147,12 +163,16 @@ class Slicer:
                 if self.shows_means and isinstance(column.values, np.ndarray):
                     cells[f"mean {column.title}"] = float(column.values[rows_M].mean())
                 slices.append(Slice(name, rows_M, cells))
-            lines = [*slices, self.everything] if self.whole else slices
-            rows = tuple((one.name, *one.cells.values()) for one in lines)
-            names = ("slice", *(lines[0].cells if lines else ()))
-            note = f"{column.note} {self.note}".strip()
-            tables.append(Table(f"{self.heading} by {column.title}", names, rows, note))
             slicings.append(Slicing(f"By {column.title}", tuple(slices)))
+
+            if self.whole:
+                slices.append(self.everything)
+            headings = ["slice"]
+            if slices:
+                headings += slices[0].cells
+            rows = tuple((part.name, *part.cells.values()) for part in slices)
+            note = f"{column.note} {self.note}".strip()
+            tables.append(Table(f"{self.heading} by {column.title}", tuple(headings), rows, note))
         return Outcome(tuple(tables), self.facts, tuple(slicings))
 
     @cached_property
@@ -165,7 +185,9 @@ class Slicer:
     def overall(self) -> float:
         """The first of the `drawn` scores, over the whole split."""
         cell = self.everything.cells[self.drawn[0].score]
-        return cell.value if isinstance(cell, Interval) else float(str(cell or 0.0))
+        if isinstance(cell, Interval):
+            return cell.value
+        return float(str(cell or 0.0))
 
 
 # Gives columns to slice by, or a complete outcome.
@@ -174,15 +196,19 @@ Analysis = Callable[[Slicer], Column | Sequence[Column] | Outcome]
 
 def with_columns(split: Split, **columns: Any) -> Split:
     """Add columns to a split's frame."""
-    return replace(split, frame=replace(split.frame, columns={**split.frame.columns, **columns}))
+    frame = replace(split.frame, columns={**split.frame.columns, **columns})
+    return replace(split, frame=frame)
 
 
 def mean_scores(slicer: Slicer, rows_M: Rows) -> dict[str, Cell]:
     """Count the rows of a slice and average their scores; see `Slicer.measure`."""
-    values = {name: score_N[rows_M] for name, score_N in slicer.scores.items()}
-    drawn = [slicer.groups[row] for row in rows_M]
-    size: dict[str, Cell] = {"n": len(rows_M), "share": len(rows_M) / len(slicer.split.frame)}
-    return size | group_means(values, drawn, slicer.split.options.seed)
+    split = slicer.split
+    scores = {name: score_N[rows_M] for name, score_N in slicer.scores.items()}
+    groups = [slicer.groups[row] for row in rows_M]
+
+    cells: dict[str, Cell] = {"n": len(rows_M), "share": len(rows_M) / len(split.frame)}
+    cells |= group_means(scores, groups, split.options.seed)
+    return cells
 
 
 def texts_facts(options: AnalyzeOptions) -> dict[str, Any]:
@@ -202,9 +228,14 @@ def cards_page(
 
     The template extends `cards.html.j2`; its script shows `content`, in JSON's types.
     """
-    banner, data = SYNTHETIC if synthetic else "", Markup(escape_json(content))
-    folders = template.parent, TEMPLATES
-    return render(template.name, folders, title=title, synthetic=banner, data=data, **values)
+    return render(
+        template.name,
+        (template.parent, TEMPLATES),
+        title=title,
+        synthetic=SYNTHETIC if synthetic else "",
+        data=Markup(escape_json(content)),
+        **values,
+    )
 
 
 def quantile_bins(values_N: npt.ArrayLike, bins: int, unknown: str = "") -> list[tuple[str, Rows]]:
@@ -214,22 +245,31 @@ def quantile_bins(values_N: npt.ArrayLike, bins: int, unknown: str = "") -> list
         Name and rows of each bin, in order of value. A name has the bin's least and greatest
         value, `0.52 to 0.61`; rows with NaN are in a last bin named `unknown`.
     """
-    values = np.asarray(values_N, dtype=np.float64)
-    known, rest = np.flatnonzero(np.isfinite(values)), np.flatnonzero(~np.isfinite(values))
-    parts = []
-    if len(known):
-        inner = np.unique(np.quantile(values[known], np.arange(1, bins) / bins))
-        bin_N = np.searchsorted(inner, values[known], side="right")
-        parts = [known[bin_N == number] for number in range(len(inner) + 1)]
-    found = [(_range_name(values[rows]), rows) for rows in parts if rows.size]
-    return [*found, (unknown, rest)] if len(rest) else found
+    values_N = np.asarray(values_N, dtype=np.float64)
+    is_known_N = np.isfinite(values_N)
+    known = np.flatnonzero(is_known_N)
+
+    named = []
+    if known.size:
+        quantiles = np.quantile(values_N[known], np.arange(1, bins) / bins)
+        edges = np.unique(quantiles)
+        bin_of = np.searchsorted(edges, values_N[known], side="right")
+        for number in range(len(edges) + 1):
+            rows = known[bin_of == number]
+            if rows.size:
+                named.append((_range_name(values_N[rows]), rows))
+    if not is_known_N.all():
+        named.append((unknown, np.flatnonzero(~is_known_N)))
+    return named
 
 
 def _range_name(values: Floats) -> str:
-    low, high = float(values.min()), float(values.max())
-    whole = low == int(low) and high == int(high)
-    ends = [f"{end:.0f}" if whole else f"{end:.3f}" for end in (low, high)]
-    return ends[0] if low == high else " to ".join(ends)
+    low = float(values.min())
+    high = float(values.max())
+    digits = 0 if low.is_integer() and high.is_integer() else 3
+    if low == high:
+        return f"{low:.{digits}f}"
+    return f"{low:.{digits}f} to {high:.{digits}f}"
 
 
 def category_slices(categories: Sequence[Iterable[str]]) -> list[tuple[str, Rows]]:
@@ -237,14 +277,21 @@ def category_slices(categories: Sequence[Iterable[str]]) -> list[tuple[str, Rows
 
     A row may have several categories.
     """
-    rows: dict[str | None, list[int]] = {}
+    rows_of: dict[str, list[int]] = {}
+    uncategorised = []
     for row, names in enumerate(categories):
-        for name in dict.fromkeys(names) or (None,):
-            rows.setdefault(name, []).append(row)
-    none = {"(none)": rows.pop(None)} if None in rows else {}
-    ordered = sorted(rows.items(), key=lambda item: (-len(item[1]), str(item[0])))
-    found = [*ordered, *none.items()]
-    return [(str(name), np.asarray(members, dtype=np.int64)) for name, members in found]
+        distinct = dict.fromkeys(names)
+        for name in distinct:
+            rows_of.setdefault(str(name), []).append(row)
+        if not distinct:
+            uncategorised.append(row)
+
+    slices = []
+    for name in sorted(rows_of, key=lambda name: (-len(rows_of[name]), name)):
+        slices.append((name, np.asarray(rows_of[name], dtype=np.int64)))
+    if uncategorised:
+        slices.append(("(none)", np.asarray(uncategorised, dtype=np.int64)))
+    return slices
 
 
 def categories(title: str, names: Sequence[Sequence[str]]) -> Column:
@@ -252,8 +299,8 @@ def categories(title: str, names: Sequence[Sequence[str]]) -> Column:
 
     Source: LCHAIM, section 5.2 (reasoning types).
     """
-    several = any(len(set(one)) > 1 for one in names)
-    note = "A row of several categories counts in each." if several else ""
+    has_several = any(len(set(row_names)) > 1 for row_names in names)
+    note = "A row of several categories counts in each." if has_several else ""
     return Column(title, names, note=note)
 
 
@@ -262,9 +309,10 @@ def split_categories(value: Any) -> list[str]:
     if value is None:
         return []
     if isinstance(value, str):
-        for separator in ";|":
-            value = value.replace(separator, ",")
-        value = value.split(",")
-    elif not isinstance(value, Iterable):
-        value = [value]
-    return [text for one in value if (text := str(one).strip())]
+        parts: Iterable[Any] = re.split("[,;|]", value)
+    elif isinstance(value, Iterable):
+        parts = value
+    else:
+        parts = [value]
+    names = [str(part).strip() for part in parts]
+    return [name for name in names if name]

@@ -22,6 +22,7 @@ from heron.reports.pages import clean_text, cut_text, fit_length
 from heron_tools.analysis.slicing import (
     TEMPLATES,
     TEXTS_NOTE,
+    Analysis,
     Column,
     Floats,
     Slicer,
@@ -73,32 +74,38 @@ def slice_summaries(split: Split) -> Slicer:
     It adds the column `article`, and the numbers to slice by under their names in
     `heron.metrics.summary`; NaN if a text is too short.
     """
-    say_unused(split.options, ("types", "texts", "sample"))
+    options = split.options
+    say_unused(options, ("types", "texts", "sample"))
     split.frame.require("text")
     if not len(split.frame):
         raise ConfigError(f"split={split.name}: none of its articles has a gold summary")
-    articles, golds = split.frame.texts("text"), split.frame["gold"]
+
+    segment = SEGMENTS[options.words]
+    articles = split.frame.texts("text")
     tally = Tally()
-    for pair in zip(articles, golds, strict=True):
-        tally.add(*SEGMENTS[split.options.words](pair))
-    numbers = dict(zip(("article_length", "summary_length"), tally.lengths(), strict=True))
+    for article, gold in zip(articles, split.frame["gold"], strict=True):
+        article_tokens, gold_tokens = segment([article, gold])
+        tally.add(article_tokens, gold_tokens)
+
+    article_length_N, summary_length_N = tally.lengths()
+    numbers = {"article_length": article_length_N, "summary_length": summary_length_N}
     for name in ("compression", "novel_2"):
         part_N, whole_N = tally.shares()[name]
-        empty = np.full_like(part_N, np.nan)
-        numbers[name] = np.divide(part_N, whole_N, out=empty, where=whole_N > 0)
+        undefined_N = np.full_like(part_N, np.nan)
+        numbers[name] = np.divide(part_N, whole_N, out=undefined_N, where=whole_N > 0)
     split = with_columns(split, article=articles, **numbers)
-    named = zip(split.frame.texts("group"), split.frame["guid"], strict=True)
-    options = split.options
+
+    groups = []
+    for group, guid in zip(split.frame.texts("group"), split.frame["guid"], strict=True):
+        groups.append(group or guid)
+    by: dict[str, Analysis] = {name: partial(by_number, by=name) for name in _STATISTICS}
+    by |= {"statistics": statistics, "summaries": page}
     return Slicer(
         split,
-        [group or guid for group, guid in named],
+        groups,
         score=scores_of,
         measure=measure,
-        by={
-            **{by: partial(by_number, by=by) for by in _STATISTICS},
-            "statistics": statistics,
-            "summaries": page,
-        },
+        by=by,
         heading="ROUGE",
         headline="ROUGE-1",
         drawn=DRAWN,
@@ -116,34 +123,50 @@ def by_number(slicer: Slicer, by: str) -> Column:
 
 def measure(slicer: Slicer, rows_M: Rows) -> dict[str, Cell]:
     """Average scores; extractive baselines have no interval."""
-    return {
-        name: cell.value if is_copied(name) and isinstance(cell, Interval) else cell
-        for name, cell in mean_scores(slicer, rows_M).items()
-    }
+    cells = mean_scores(slicer, rows_M)
+    for name, cell in cells.items():
+        if is_copied(name) and isinstance(cell, Interval):
+            cells[name] = cell.value
+    return cells
 
 
 def scores_of(split: Split) -> Mapping[str, Floats]:
     """Compute the scores that papers report, each followed by the extractive baselines'."""
-    known = dict(_scored(split, "", split.frame["prediction"]).scores)
-    for copy in _copies(split):
-        known |= {f"{copy.name}_{name}": score_N for name, score_N in copy.scores.items()}
-    return {name: known[name] for each in MEASURES for name in (each, *copied_names(each))}
+    known = dict(_score(split, "", split.frame["prediction"]).scores)
+    for baseline in _baselines(split):
+        for name, score_N in baseline.scores.items():
+            known[f"{baseline.name}_{name}"] = score_N
+
+    ordered = {}
+    for measure in MEASURES:
+        for name in (measure, *copied_names(measure)):
+            ordered[name] = known[name]
+    return ordered
 
 
-def _scored(split: Split, name: str, texts: Sequence[str | None], copied: bool = False) -> Any:
-    there = [row for row, text in enumerate(texts) if text is not None]
+def _score(
+    split: Split, name: str, texts: Sequence[str | None], copied: bool = False
+) -> Summarizer:
+    """Score the summaries of one system that are not missing."""
+    rows = []
+    summaries = []
+    for row, text in enumerate(texts):
+        if text is not None:
+            rows.append(row)
+            summaries.append(text)
+    golds = [split.frame["gold"][row] for row in rows]
+
     scores = {measure: np.full(len(texts), np.nan) for measure in rouge_names()}
-    if there:
-        own, right = [str(texts[row]) for row in there], [split.frame["gold"][row] for row in there]
-        for each, values in item_rouge(own, right, split.language).items():
-            scores[each][there] = values
+    if rows:
+        for measure, values in item_rouge(summaries, golds, split.language).items():
+            scores[measure][rows] = values
     return Summarizer(name, texts, scores, copied)
 
 
-def _copies(split: Split) -> list[Summarizer]:
+def _baselines(split: Split) -> list[Summarizer]:
     """Score the extractive baselines."""
     texts = extractive_texts(split.frame["article"], split.frame["gold"], split.language)
-    return [_scored(split, name, copied, copied=True) for name, copied in texts.items()]
+    return [_score(split, name, copied, copied=True) for name, copied in texts.items()]
 
 
 def systems_of(split: Split) -> list[Summarizer]:
@@ -151,21 +174,33 @@ def systems_of(split: Split) -> list[Summarizer]:
 
     Warns about a system whose own gold summaries are others, but for Unicode variants.
     """
-    written: dict[str, Sequence[str | None]] = {split.run: split.frame["prediction"]}
-    beside = split.options.beside
-    others = read_systems(beside, split.name, "beside") if beside else []
-    golds = dict(zip(split.frame["guid"], split.frame["gold"], strict=True))
+    guids = split.frame["guid"]
+    golds = dict(zip(guids, split.frame["gold"], strict=True))
     spell = speller(split.data.language, UNIFY_ALL)
-    for other in others:
-        own, shared = other.references, golds.keys() & other.summaries.keys()
-        unlike = sum(spell(own[guid]) != spell(golds[guid]) for guid in shared & own.keys())
-        if unlike or not shared:
-            counts = f"{len(shared):,} rows are the run's, {unlike:,} with another gold summary"
-            say(f"{other.path}: {counts}; is it of the same data?")
-        names = [other.name, *(f"{other.name} ({n})" for n in range(2, len(written) + 3))]
-        free = next(name for name in names if name not in written and name not in COPIES)
-        written[free] = [other.summaries.get(guid) for guid in split.frame["guid"]]
-    return [*(_scored(split, *each) for each in written.items()), *_copies(split)]
+
+    texts: dict[str, Sequence[str | None]] = {split.run: split.frame["prediction"]}
+    beside = split.options.beside
+    systems = read_systems(beside, split.name, "beside") if beside else []
+    for system in systems:
+        summaries = system.summaries
+        references = system.references
+        shared = golds.keys() & summaries.keys()
+        different = 0
+        for guid in shared & references.keys():
+            different += spell(references[guid]) != spell(golds[guid])
+        if different or not shared:
+            counts = f"{len(shared):,} rows are the run's, {different:,} with another gold summary"
+            say(f"{system.path}: {counts}; is it of the same data?")
+
+        name = system.name
+        number = 2
+        while name in texts or name in COPIES:
+            name = f"{system.name} ({number})"
+            number += 1
+        texts[name] = [summaries.get(guid) for guid in guids]
+
+    scored = [_score(split, name, system_texts) for name, system_texts in texts.items()]
+    return scored + _baselines(split)
 
 
 def statistics(slicer: Slicer) -> Outcome:
@@ -173,26 +208,35 @@ def statistics(slicer: Slicer) -> Outcome:
 
     Unicode variants are unified, as the run did when it read its data.
     """
-    split, options = slicer.split, slicer.split.options
+    split = slicer.split
+    frame = split.frame
     spell = speller(split.data.language, split.data.unicode)
-    names = "article", "gold", "prediction"
-    spelt = (list(map(spell, split.frame[name])) for name in names)
-    texts = list(zip(*spelt, slicer.groups, strict=True))
-    gold = [Pair(article, gold, group) for article, gold, _, group in texts]
-    system = [Pair(article, own, group) for article, _, own, group in texts]
+
+    gold_pairs = []
+    system_pairs = []
+    for row, group in enumerate(slicer.groups):
+        article = spell(frame["article"][row])
+        gold_pairs.append(Pair(article, spell(frame["gold"][row]), group))
+        system_pairs.append(Pair(article, spell(frame["prediction"][row]), group))
+
+    tools = open_tools(split.options, split.data)
     title = with_synthetic(f"{split.run}: {split.name}", split.data.synthetic)
-    tools = open_tools(options, split.data)
-    return describe_system(gold, system, tools, title, f"{split.name}-statistics", options.seed)
+    stem = f"{split.name}-statistics"
+    return describe_system(gold_pairs, system_pairs, tools, title, stem, split.options.seed)
 
 
 def page(slicer: Slicer, megabytes: float = MEGABYTES) -> Outcome:
     """Write the page of all summaries; articles are cut to fit `megabytes` in total."""
     split = slicer.split
     longest = fit_length(split.frame["article"], int(megabytes * 1e6), _EVERY)
-    values = {"total": len(split.frame), "longest": longest}
-    content = payload(slicer, longest)
-    template = TEMPLATES / "summaries.html.j2"
-    html = cards_page(template, slicer.title, split.data.synthetic, content, **values)
+    html = cards_page(
+        TEMPLATES / "summaries.html.j2",
+        slicer.title,
+        split.data.synthetic,
+        payload(slicer, longest),
+        total=len(split.frame),
+        longest=longest,
+    )
     return Outcome(files={page_name(split, "summaries"): html})
 
 
@@ -202,28 +246,42 @@ def payload(slicer: Slicer, longest: int | None = None) -> dict[str, Any]:
     Articles are cut after `longest` characters. `novel` has the character offsets of words that
     are not in the article.
     """
-    split, systems = slicer.split, systems_of(slicer.split)
-    groups = split.frame.texts("group")
-    rows = []
-    for row, (guid, article) in enumerate(
-        zip(split.frame["guid"], split.frame["article"], strict=True)
-    ):
+    split = slicer.split
+    frame = split.frame
+    systems = systems_of(split)
+    groups = frame.texts("group")
+
+    cards = []
+    for row, guid in enumerate(frame["guid"]):
+        article = frame["article"][row]
         known = set(folded_words(article))
+
         texts: list[dict[str, Any] | None] = []
         for system in systems:
             text = system.texts[row]
-            scores = [round(float(score_N[row]), 4) for score_N in system.scores.values()]
-            texts.append(None if text is None else {**_marked(text, known), "scores": scores})
-        card = {"guid": clean_text(guid), "gold": _marked(split.frame["gold"][row], known)}
-        card["group"] = "" if groups[row] == guid else clean_text(groups[row])
-        card["article"] = clean_text(cut_text(article, longest))
-        rows.append({**card, "texts": texts})
+            if text is None:
+                texts.append(None)
+                continue
+            marked = _marked(text, known)
+            marked["scores"] = [round(float(score_N[row]), 4) for score_N in system.scores.values()]
+            texts.append(marked)
+
+        card = {
+            "guid": clean_text(guid),
+            "gold": _marked(frame["gold"][row], known),
+            "group": "" if groups[row] == guid else clean_text(groups[row]),
+            "article": clean_text(cut_text(article, longest)),
+            "texts": texts,
+        }
+        cards.append(card)
+
+    names = [{"name": clean_text(system.name), "copied": system.copied} for system in systems]
     return {
         "language": split.language.code,
         "direction": split.language.direction,
         "scores": list(systems[0].scores),
-        "systems": [{"name": clean_text(one.name), "copied": one.copied} for one in systems],
-        "rows": rows,
+        "systems": names,
+        "rows": cards,
     }
 
 
@@ -234,5 +292,9 @@ def _marked(text: str, known: set[str]) -> dict[str, Any]:
 
 def novel_places(summary: str, known: set[str] | Sequence[str]) -> list[list[int]]:
     """Find the words of a summary that are not `known` (case-folded); start, end in characters."""
-    places = word_places(summary)
-    return [[start, end] for start, end in places if summary[start:end].casefold() not in known]
+    places = []
+    for start, end in word_places(summary):
+        word = summary[start:end].casefold()
+        if word not in known:
+            places.append([start, end])
+    return places

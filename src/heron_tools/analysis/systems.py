@@ -49,7 +49,8 @@ def read_systems(words: Sequence[str], split: str, option: str = "systems") -> l
     """
     systems = [_read(name, path, split) for name, path in named_paths(words, option)]
     names = [system.name for system in systems]
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
         fix = f"name them: {option}=first:PATH,second:PATH"
         raise ConfigError(f"{option}: two are called {', '.join(repeated)}; {fix}")
     return systems
@@ -64,22 +65,30 @@ def named_paths(words: Sequence[str], option: str) -> list[tuple[str, Path]]:
     Raises:
         ConfigError: there is no such run folder or file.
     """
-    found: list[tuple[str, Path]] = []
-    rest = list(words)
-    while rest:
-        for count in range(len(rest), 0, -1):
-            word = ",".join(rest[:count])
-            named, colon, path = word.partition(":")
-            whole = (Path(word).expanduser(), "")
-            options = [whole, (Path(path).expanduser(), named)] if colon and path else [whole]
-            existing = [(name, place) for place, name in options if place.exists()]
-            if existing:
-                found.append(existing[0])
-                rest = rest[count:]
+    named: list[tuple[str, Path]] = []
+    start = 0
+    while start < len(words):
+        for end in range(len(words), start, -1):
+            system = _existing(",".join(words[start:end]))
+            if system:
+                named.append(system)
+                start = end
                 break
         else:
-            raise ConfigError(f"{option}={rest[0]}: no such run folder or file")
-    return found
+            raise ConfigError(f"{option}={words[start]}: no such run folder or file")
+    return named
+
+
+def _existing(word: str) -> tuple[str, Path] | None:
+    """Read `PATH` or `NAME:PATH`; None if nothing is there."""
+    path = Path(word).expanduser()
+    if path.exists():
+        return "", path
+    name, _, named_path = word.partition(":")
+    path = Path(named_path).expanduser()
+    if named_path and path.exists():
+        return name, path
+    return None
 
 
 def _read(name: str, path: Path, split: str) -> SummarySystem:
@@ -87,15 +96,14 @@ def _read(name: str, path: Path, split: str) -> SummarySystem:
         return _from_table(name or table_stem(path), path)
     run = open_run(path)
     config = read_stored(run.config)
-    file = predictions_file(path, split)
     data, _ = data_of(config, split)
-    system = _from_table(name or path.resolve().name, file)
+    system = _from_table(name or path.resolve().name, predictions_file(path, split))
     return replace(system, language=data.language, synthetic=data.synthetic, unicode=data.unicode)
 
 
 def _from_table(name: str, path: Path) -> SummarySystem:
-    found = read_frame(path, needs_gold=False)
-    if any(column.startswith("p/") for column in found.columns):
-        labels = "its predictions are labels: it has columns of their probabilities (p/...)"
-        raise DataError(str(path), labels, "name predictions of task=summarization")
-    return SummarySystem(name, found)
+    predictions = read_frame(path, needs_gold=False)
+    if any(column.startswith("p/") for column in predictions.columns):
+        problem = "its predictions are labels: it has columns of their probabilities (p/...)"
+        raise DataError(str(path), problem, "name predictions of task=summarization")
+    return SummarySystem(name, predictions)

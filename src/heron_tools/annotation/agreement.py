@@ -43,10 +43,13 @@ def run(arguments: Sequence[str]) -> int:
     """Print measures of agreement and write lists; returns the exit code."""
     options = parse_options(AgreementOptions, arguments)
     labels = read_labels(options.files, options)
+
     parts = [("all", labels)]
     if options.by:
-        parts += [(group, labels.of_group(group)) for group in sorted({*labels.groups} - {""})]
+        for group in sorted({*labels.groups} - {""}):
+            parts.append((group, labels.of_group(group)))
     print_tables(_tables(parts, options))
+
     if options.majority:
         _write_majority(labels, options.majority)
     if options.adjudicate:
@@ -55,24 +58,33 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _tables(parts: Sequence[tuple[str, Labels]], options: AgreementOptions) -> list[Table]:
+    measures = []
     if options.measure == "mae":
-        found = [(name, [rating_differences(part)]) for name, part in parts]
-        return [agreement_table(found, "t-interval (Student)")]
-    measured = [
-        (name, agreements(part, options.relaxed, options.resamples, options.seed))
-        for name, part in parts
-    ]
-    labels, is_pair = parts[0][1], len(parts[0][1].raters) == 2
-    more = confusion_table(labels) if is_pair else pair_table(labels, options.relaxed)
-    return [agreement_table(measured), more]
+        for name, part in parts:
+            measures.append((name, [rating_differences(part)]))
+        return [agreement_table(measures, "t-interval (Student)")]
+
+    for name, part in parts:
+        agreement = agreements(part, options.relaxed, options.resamples, options.seed)
+        measures.append((name, agreement))
+    table = agreement_table(measures)
+
+    _, labels = parts[0]  # of all items
+    if len(labels.raters) == 2:
+        return [table, confusion_table(labels)]
+    return [table, pair_table(labels, options.relaxed)]
 
 
 def _write_majority(labels: Labels, path: Path) -> None:
     chosen = majority(labels)
-    pairs = zip(labels.values, chosen, strict=True)
-    votes = [list(said).count(best) if best else 0 for said, best in pairs]
+    votes = []
+    for item_labels, label in zip(labels.values, chosen, strict=True):
+        votes.append(list(item_labels).count(label) if label else 0)
     write_table(path, {"guid": labels.items, "prediction": chosen, "votes": votes})
-    counts = f"{sum(map(bool, chosen))} labels, {chosen.count('')} ties or unlabelled (empty)"
+
+    undecided_count = chosen.count("")
+    decided_count = len(chosen) - undecided_count
+    counts = f"{decided_count} labels, {undecided_count} ties or unlabelled (empty)"
     print_lines(f"{path}: {counts}", files=[path])
 
 
@@ -81,11 +93,13 @@ def _write_undecided(labels: Labels, path: Path) -> None:
     columns = {
         "guid": [labels.items[row] for row in rows],
         "text": [labels.texts[row] for row in rows],
-        "label": [""] * len(rows),
     }
+
     for number, rater in enumerate(labels.raters):
-        name = f"rater {rater}" if rater in columns else rater
+        is_reserved = rater in columns or rater == "label"
+        name = f"rater {rater}" if is_reserved else rater
         columns[name] = [labels.values[row][number] for row in rows]
-    columns["label"] = columns.pop("label")  # the last column: people write here
+
+    columns["label"] = [""] * len(rows)  # the last column: people write here
     write_for_people(path, columns)
     print_lines(f"{path}: {len(rows)} items to decide, in the column 'label'", files=[path])

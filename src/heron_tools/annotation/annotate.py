@@ -73,114 +73,174 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _draw(arguments: Sequence[str]) -> int:
-    options, words = parse_with_data(DrawOptions, arguments)
-    config = configure(options.data, words)
+    options, overrides = parse_with_data(DrawOptions, arguments)
+    config = configure(options.data, overrides)
     shipped = read_shipped(config, *options.folders, carved=True)
     if options.split not in shipped.splits:
         near = nearest(options.split, shipped.splits)
         raise ConfigError(f"split={options.split}: {config.name} has no such split here.{near}")
+
+    examples = list(shipped.splits[options.split])
     has_classes = task_of(config).has_classes
-    examples = [e for e in shipped.splits[options.split] if e.label is not None or not has_classes]
-    names = options.raters
-    if len(names) == 1 and names[0].isdigit():
-        names = [f"rater{number + 1}" for number in range(int(names[0]))]
-    wrong = [name for name in names if not re.fullmatch(r"[\w-]+", name) or name == MAJORITY]
-    if wrong or len(set(names)) < len(names):
-        why = "name each rater once, by letters, digits, - and _ only, none of them 'majority'"
-        raise ConfigError(f"raters={','.join(names)}: {why}")
-    if not 1 <= options.per_row <= len(names):
-        raise ConfigError(f"per_row={options.per_row}: 1 to {len(names)}, the number of raters")
-    drawn = draw_rows(examples, options.rows, has_classes, options.seed)
-    golds = _golds(drawn, config)
-    free = {*config.columns.side} - {*COLUMNS, *golds}
-    if wrong := [name for name in options.show if name not in free]:
-        near = nearest(wrong[0], free)
-        raise ConfigError(f"show={wrong[0]}: not in data.columns.side, or shown already.{near}")
-    shown = {name: [cell_text(e.side[name]) for e in drawn] for name in options.show} | golds
-    questions = parse_questions(options.ask, config.label_order if has_classes else (), shown)
-    gold = {example.guid: example.label or "" for example in drawn}
     if has_classes:
-        drawn = [dataclasses.replace(each, text=with_markers(each, config)) for each in drawn]
-    asked = (questions, gold, names, options.per_row, scales_of(options.ask))
-    key = Key(config.task, config.name, options.split, *asked)
-    *sheets, path = write_sheets(drawn, key, options.out, shown, options.seed)
-    said = f"{len(drawn)} of {len(examples)} rows, {options.per_row} raters for each:"
-    print_lines(" ".join([said, *map(str, sheets)]), files=[*sheets, path])
+        examples = [example for example in examples if example.label is not None]
+
+    raters = _names_of(options.raters)
+    if not 1 <= options.per_row <= len(raters):
+        raise ConfigError(f"per_row={options.per_row}: 1 to {len(raters)}, the number of raters")
+
+    drawn = draw_rows(examples, options.rows, has_classes, options.seed)
+    gold = {example.guid: example.label or "" for example in drawn}
+    gold_texts = _gold_texts(drawn, config)
+    side_columns = {*config.columns.side} - {*COLUMNS, *gold_texts}
+    shown = {}
+    for name in options.show:
+        if name not in side_columns:
+            near = nearest(name, side_columns)
+            raise ConfigError(f"show={name}: not in data.columns.side, or shown already.{near}")
+        shown[name] = [cell_text(example.side[name]) for example in drawn]
+    shown |= gold_texts
+
+    classes = config.label_order if has_classes else ()
+    questions = parse_questions(options.ask, classes, shown)
+    if has_classes:
+        for row, example in enumerate(drawn):
+            drawn[row] = dataclasses.replace(example, text=with_markers(example, config))
+
+    key = Key(
+        task=config.task,
+        data=config.name,
+        split=options.split,
+        questions=questions,
+        gold=gold,
+        raters=raters,
+        per_row=options.per_row,
+        scales=scales_of(options.ask),
+    )
+    *sheets, key_path = write_sheets(drawn, key, options.out, shown, options.seed)
+
+    rows = f"{len(drawn)} of {len(examples)} rows, {options.per_row} raters for each:"
+    print_lines(" ".join([rows, *map(str, sheets)]), files=[*sheets, key_path])
     print_lines(*(f"{name}: {', '.join(allowed)}" for name, allowed in questions.items()))
-    print(f"not for raters: {path}; then heron annotate collect sheets=... key={path} out=DIR")
+    collect = f"heron annotate collect sheets=... key={key_path} out=DIR"
+    print(f"not for raters: {key_path}; then {collect}")
     return 0
 
 
-def _golds(drawn: Sequence[Example], config: DataConfig) -> dict[str, list[str]]:
+def _names_of(raters: Sequence[str]) -> Sequence[str]:
+    """Check the names of the raters, or make names if only their number is given."""
+    if len(raters) == 1 and raters[0].isdigit():
+        raters = [f"rater{number + 1}" for number in range(int(raters[0]))]
+    is_valid = len(set(raters)) == len(raters) and MAJORITY not in raters
+    if not is_valid or not all(re.fullmatch(r"[\w-]+", name) for name in raters):
+        rule = "name each rater once, by letters, digits, - and _ only, none of them 'majority'"
+        raise ConfigError(f"raters={','.join(raters)}: {rule}")
+    return raters
+
+
+def _gold_texts(drawn: Sequence[Example], config: DataConfig) -> dict[str, list[str]]:
     """List the gold answers or summaries, which raters rate in a task without classes."""
-    if not (texts := text_scores(config.task)):
+    scores = text_scores(config.task)
+    if not scores:
         return {}
-    golds = ["\n".join(texts.golds(e) if e.label or e.target else ()) for e in drawn]
-    return {texts.predicts: golds} if any(golds) else {}
+    texts = []
+    for example in drawn:
+        has_gold = example.label or example.target
+        texts.append("\n".join(scores.golds(example)) if has_gold else "")
+    return {scores.predicts: texts} if any(texts) else {}
 
 
 def _collect(arguments: Sequence[str]) -> int:
     options = parse_options(CollectOptions, arguments)
     key = read_key(options.key)
     answers = read_answers(options.sheets, key)
-    said = [f"{rater} {count}" for rater, count in answers.unfinished.items() if count]
     if not answers.rows:
         raise ConfigError(f"no row of {', '.join(map(str, options.sheets))} is answered")
     print_tables(_tables(answers, key))
-    if said:
-        print_lines(f"rows without all answers, left out: {', '.join(said)}")
-    columns = {name: [found[name] for *_, found in answers.rows] for name in key.questions}
-    guids, raters = ([row[place] for row in answers.rows] for place in (0, 1))
-    write_table(options.out / "answers.csv", {"guid": guids, "rater": raters, **columns})
-    print_lines(options.out / "answers.csv")
+
+    unfinished = [f"{rater} {count}" for rater, count in answers.unfinished.items() if count]
+    if unfinished:
+        print_lines(f"rows without all answers, left out: {', '.join(unfinished)}")
+
+    columns: dict[str, list[str]] = {name: [] for name in ("guid", "rater", *key.questions)}
+    for guid, rater, row_answers in answers.rows:
+        columns["guid"].append(guid)
+        columns["rater"].append(rater)
+        for question in key.questions:
+            columns[question].append(row_answers[question])
+    path = options.out / "answers.csv"
+    write_table(path, columns)
+    print_lines(path)
+
     if LABEL in key.questions and any(key.gold.values()):
         _write_predictions(_labels(answers, LABEL), key, options.out)
     return 0
 
 
 def _labels(answers: Answers, question: str) -> Labels:
-    items = list(dict.fromkeys(guid for guid, *_ in answers.rows))
+    by_item: dict[str, dict[str, str]] = {}
+    for guid, rater, row_answers in answers.rows:
+        by_item.setdefault(guid, {})[rater] = row_answers[question]
+
     raters = list(answers.unfinished)
-    given = {(guid, rater): found[question] for guid, rater, found in answers.rows}
-    values = [[given.get((item, rater), "") for rater in raters] for item in items]
-    return Labels(items, raters, values)
+    values = []
+    for item_answers in by_item.values():
+        values.append([item_answers.get(rater, "") for rater in raters])
+    return Labels(list(by_item), raters, values)
 
 
 def _tables(answers: Answers, key: Key) -> list[Table]:
     """Show the mean and rater difference of each scale, and agreement on the other questions."""
-    others = [name for name in key.questions if name not in key.scales]
     tables = []
     if key.scales:
         rows = []
         for name in key.scales:
-            ratings = [float(found[name]) for *_, found in answers.rows]
+            ratings = [float(row_answers[name]) for _, _, row_answers in answers.rows]
             error = rating_differences(_labels(answers, name))
             rows.append((name, summarize(ratings), error.value, error.low, error.high, error.n))
         columns = ("question", "mean ± sd (n)", "difference", "low", "high", "rows")
         note = "difference: mean absolute difference between the raters of a row, 95 % t-interval."
         tables.append(Table("Ratings", columns, tuple(rows), note))
-    if others and len(answers.unfinished) > 1:
-        found = [(name, agreements(_labels(answers, name))) for name in others]
-        tables.append(agreement_table(found))
+
+    measures = []
+    if len(answers.unfinished) > 1:
+        for name in key.questions:
+            if name not in key.scales:
+                measures.append((name, agreements(_labels(answers, name))))
+    if measures:
+        tables.append(agreement_table(measures))
     return tables
 
 
 def _write_predictions(labels: Labels, key: Key, out: Path) -> None:
     """Write tables for `heron score`: gold labels, each rater's labels and the majority's."""
-    by_rater = {rater: [said[n] for said in labels.values] for n, rater in enumerate(labels.raters)}
-    most = majority(labels)
-    for name, found in (*by_rater.items(), (MAJORITY, most)):
-        rows = [n for n, label in enumerate(found) if label]
-        if not rows:
+    predicted = {}
+    for number, rater in enumerate(labels.raters):
+        predicted[rater] = [item_labels[number] for item_labels in labels.values]
+    predicted[MAJORITY] = majority(labels)
+
+    for name, item_labels in predicted.items():
+        predictions = {}
+        for guid, label in zip(labels.items, item_labels, strict=True):
+            if label:
+                predictions[guid] = label
+        if not predictions:
             continue
-        guids = [labels.items[n] for n in rows]
-        predictions, gold = out / f"{name}.predictions.csv", out / f"{name}.gold.csv"
-        write_table(predictions, {"guid": guids, "prediction": [found[n] for n in rows]})
-        write_table(gold, {"guid": guids, "label": [key.gold[guid] for guid in guids]})
-        words = f"task={key.task} data={key.data} gold={gold} predictions={predictions}"
-        print_lines(f"{name}, {len(rows)} rows: heron score {words}", files=[predictions, gold])
-    if ties := most.count(""):
+
+        guids = list(predictions)
+        predictions_path = out / f"{name}.predictions.csv"
+        write_table(predictions_path, {"guid": guids, "prediction": list(predictions.values())})
+        gold_path = out / f"{name}.gold.csv"
+        write_table(gold_path, {"guid": guids, "label": [key.gold[guid] for guid in guids]})
+
+        paths = f"gold={gold_path} predictions={predictions_path}"
+        command = f"heron score task={key.task} data={key.data} {paths}"
+        print_lines(f"{name}, {len(guids)} rows: {command}", files=[predictions_path, gold_path])
+
+    chosen = predicted[MAJORITY]
+    ties = chosen.count("")
+    if ties:
         print(
-            f"{MAJORITY}: {ties} of {len(most)} rows are ties and left out, so its scores are of "
+            f"{MAJORITY}: {ties} of {len(chosen)} rows are ties and left out, so its scores are of "
             "the easier rows"
         )

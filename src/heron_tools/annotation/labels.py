@@ -22,7 +22,7 @@ KEYS = ("guid", "id", "item")  # columns that may name an item, in this order
 class Labels:
     """The label of each rater for each item; empty where there is none."""
 
-    items: Sequence[str]  # their distinct names
+    items: Sequence[str]  # distinct names
     raters: Sequence[str]
     values: Sequence[Sequence[str]]  # [items, raters]
     groups: Sequence[str] = ()  # of the items; "" for items in no group
@@ -30,9 +30,13 @@ class Labels:
 
     def of_group(self, group: str) -> Labels:
         """Select the items of a group."""
-        rows = [index for index, other in enumerate(self.groups) if other == group]
-        items = [self.items[row] for row in rows]
-        return Labels(items, self.raters, [self.values[row] for row in rows])
+        items = []
+        values = []
+        for item, item_labels, item_group in zip(self.items, self.values, self.groups, strict=True):
+            if item_group == group:
+                items.append(item)
+                values.append(item_labels)
+        return Labels(items, self.raters, values)
 
 
 @dataclass(kw_only=True)
@@ -58,56 +62,78 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
         DataError: missing columns, a row without item or rater, an item that a rater labelled
             twice; names file and line.
     """
-    found: dict[str, dict[str, str]] = {}
-    facts: dict[str, tuple[str, str]] = {}  # group and text of each item
+    labels: dict[str, dict[str, str]] = {}  # by item and rater
+    groups: dict[str, str] = {}
+    texts: dict[str, str] = {}
     problems: list[Problem] = []
-    for table in map(read_table, files):
-        key = layout.key or next((key for key in KEYS if key in table.columns), "")
-        # Without a key, the position of a row names its item.
-        table = filled_rows(table) if key else table
-        named = [name for name in (key, layout.rater) if name]
-        table.require(*named, *(layout.raters or [layout.label]), *filter(None, [layout.by]))
-        if missing := [each for name in named for each in table.missing_values(name)]:
+    for path in files:
+        table = read_table(path)
+        key = layout.key or next((name for name in KEYS if name in table.columns), "")
+        if key:  # without a key, the position of a row names its item
+            table = filled_rows(table)
+
+        names = [name for name in (key, layout.rater) if name]
+        label_columns = list(dict.fromkeys(layout.raters)) or [layout.label]
+        group_columns = [layout.by] if layout.by else []
+        table.require(*names, *label_columns, *group_columns)
+
+        missing: list[Problem] = []
+        for name in names:
+            missing += table.missing_values(name)
+        if missing:
             problems += missing
             continue
+
         for index, row in enumerate(table.rows):
             item = cell_text(row[key]) if key else str(index)
-            rater = cell_text(row[layout.rater]) if layout.rater else table_stem(table.path)
-            said = {name: row[name] for name in layout.raters} or {rater: row[layout.label]}
-            facts.setdefault(item, (_text(row.get(layout.by)), _text(row.get(layout.text))))
-            for rater, value in said.items():
-                of_item = found.setdefault(item, {})
-                if rater in of_item:
-                    what = f"{rater} has labelled '{item}' already"
-                    problems.append(Problem(table.where(index), what, "one label of each rater"))
-                text = _text(value)
-                of_item[rater] = "" if text in layout.ignore else text
+            item_labels = labels.setdefault(item, {})
+            groups.setdefault(item, _text(row.get(layout.by)))
+            texts.setdefault(item, _text(row.get(layout.text)))
+
+            for column in label_columns:
+                if layout.raters:
+                    rater = column
+                elif layout.rater:
+                    rater = cell_text(row[layout.rater])
+                else:
+                    rater = table_stem(path)
+                if rater in item_labels:
+                    problem = f"{rater} has labelled '{item}' already"
+                    problems.append(Problem(table.where(index), problem, "one label of each rater"))
+                label = _text(row[column])
+                item_labels[rater] = "" if label in layout.ignore else label
     raise_all(problems)
-    raters = list(dict.fromkeys(rater for said in found.values() for rater in said))
+
+    raters = list(dict.fromkeys(rater for item_labels in labels.values() for rater in item_labels))
     if len(raters) < 2:
         raise ConfigError(
             f"labels of one rater only ({', '.join(raters)}): name a file for each, "
             "raters=COLUMN,COLUMN or rater=COLUMN"
         )
-    values = _unified([[said.get(rater, "") for rater in raters] for said in found.values()])
-    groups, texts = zip(*(facts[item] for item in found), strict=True)
-    return Labels(list(found), raters, values, groups, texts)
+    values = []
+    for item_labels in labels.values():
+        values.append([item_labels.get(rater, "") for rater in raters])
+    return Labels(list(labels), raters, _unify(values), [*groups.values()], [*texts.values()])
 
 
-def _unified(values: Sequence[Sequence[str]]) -> list[list[str]]:
+def _unify(values: Sequence[Sequence[str]]) -> list[list[str]]:
     """Replace labels that differ only in case or Unicode form by the most frequent of them."""
-    counts = Counter(label for said in values for label in said if label)
-    same: dict[str, list[str]] = {}
+    counts = Counter(label for item_labels in values for label in item_labels if label)
+
+    variants: dict[str, list[str]] = {}  # by folded label, the most frequent first
     for label, _ in counts.most_common():
-        same.setdefault(_folded(label), []).append(label)
-    for best, *others in same.values():
+        variants.setdefault(_fold(label), []).append(label)
+
+    unified = {"": ""}
+    for best, *others in variants.values():
+        unified[best] = best
         for label in others:
-            what = f"'{label}' ({counts[label]:,}) counts as '{best}' ({counts[best]:,})"
-            say(what)
-    return [[same[_folded(label)][0] if label else "" for label in said] for said in values]
+            unified[label] = best
+            say(f"'{label}' ({counts[label]:,}) counts as '{best}' ({counts[best]:,})")
+    return [[unified[label] for label in item_labels] for item_labels in values]
 
 
-def _folded(label: str) -> str:
+def _fold(label: str) -> str:
     """Unify case, composed and decomposed letters, Romanian's cedillas, and direction marks."""
     return normalise(label, get_language("ro"), UnicodeOptions()).casefold()
 

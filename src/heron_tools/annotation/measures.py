@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, compress
 
 import numpy as np
 import numpy.typing as npt
@@ -43,9 +43,9 @@ class Agreement:
 
     measure: str
     value: float | None
-    low: float | None
-    high: float | None
-    n: int  # items used
+    low: float | None = None
+    high: float | None = None
+    n: int = 0  # items used
     labels: int = 0  # of these items; for alpha only
 
     @classmethod
@@ -53,10 +53,14 @@ class Agreement:
         cls, measure: str, value: float, draws: npt.ArrayLike, n: int, labels: int = 0
     ) -> Agreement:
         """Make a measure from its value and its resamples; non-finite values are undefined."""
-        finite_R = np.asarray(draws, np.float64)
-        finite_R = finite_R[np.isfinite(finite_R)]
-        if not math.isfinite(value) or not finite_R.size:
-            return cls(measure, value if math.isfinite(value) else None, None, None, n, labels)
+        if not math.isfinite(value):
+            return cls(measure, None, n=n, labels=labels)
+
+        draws_R = np.asarray(draws, np.float64)
+        finite_R = draws_R[np.isfinite(draws_R)]
+        if not finite_R.size:
+            return cls(measure, value, n=n, labels=labels)
+
         ends = percentile_intervals({"value": finite_R})
         return cls(measure, value, ends["value_low"], ends["value_high"], n, labels)
 
@@ -65,7 +69,9 @@ class Agreement:
         """The value, with its interval if it has one."""
         if self.value is None or self.low is None or self.high is None:
             return self.value
-        return Interval(self.value, min(self.low, self.value), max(self.high, self.value))
+        low = min(self.low, self.value)
+        high = max(self.high, self.value)
+        return Interval(self.value, low, high)
 
 
 def agreements(
@@ -80,41 +86,64 @@ def agreements(
         resamples: bootstrap resamples of the items.
         seed: the same seed gives the same intervals.
     """
-    chosen: list[tuple[str, Measure, Values]] = [("raw agreement", _raw, _several(labels))]
+    measures: list[tuple[str, Measure, Values]] = [("raw agreement", _raw, _several(labels))]
     if len(labels.raters) == 2:
         pairs = pairs_of(labels, 0, 1)
-        chosen.append(("Cohen's kappa", cohen, pairs))
+        measures.append(("Cohen's kappa", cohen, pairs))
         if relaxed:
-            agreed = relax(pairs, relaxed)
-            chosen.append(("relaxed raw agreement", _raw, agreed))
-            chosen.append(("relaxed Cohen's kappa", cohen, agreed))
+            relaxed_pairs = relax(pairs, relaxed)
+            measures.append(("relaxed raw agreement", _raw, relaxed_pairs))
+            measures.append(("relaxed Cohen's kappa", cohen, relaxed_pairs))
     else:
-        chosen.append(("Fleiss' kappa", fleiss, _equally_often(labels)))
-    names = {name: n for n, name in enumerate(sorted({x for said in labels.values for x in said}))}
-    numbers = [[names[x] if x else math.nan for x in said] for said in labels.values]
-    values_RU = np.array(numbers, np.float64).T
+        measures.append(("Fleiss' kappa", fleiss, _equally_often(labels)))
+
+    agreements = []
+    for name, compute, values in measures:
+        agreements.append(_measure(name, compute, values, resamples, seed))
+
+    # Krippendorff's alpha takes numbers: each label is its position in the sorted labels.
+    codes: dict[str, float] = {"": math.nan}
+    for label in sorted({label for item_labels in labels.values for label in item_labels}):
+        codes.setdefault(label, len(codes))
+    values_UR = [[codes[label] for label in item_labels] for item_labels in labels.values]
+    values_RU = np.array(values_UR, np.float64).T
     alpha = krippendorff_alpha(values_RU, "nominal", labels.items, resamples=resamples, seed=seed)
-    return [*(_measure(*each, resamples, seed) for each in chosen), alpha]
+    return [*agreements, alpha]
 
 
 def pairs_of(labels: Labels, first: int, second: int) -> list[tuple[str, str]]:
     """List the labels of two raters for the items that both have labelled."""
-    both = ((said[first], said[second]) for said in labels.values)
-    return [pair for pair in both if all(pair)]
+    pairs = []
+    for item_labels in labels.values:
+        pair = item_labels[first], item_labels[second]
+        if all(pair):
+            pairs.append(pair)
+    return pairs
 
 
 def relax(pairs: Sequence[tuple[str, str]], label: str) -> list[tuple[str, str]]:
     """Replace `label` by the other rater's label."""
-    return [(b if a == label else a, a if b == label else b) for a, b in pairs]
+    relaxed = []
+    for first, second in pairs:
+        if first == label:
+            relaxed.append((second, second))
+        elif second == label:
+            relaxed.append((first, first))
+        else:
+            relaxed.append((first, second))
+    return relaxed
 
 
 def cohen(pairs: Values, counts: Counts = None) -> float:
     """Compute Cohen's kappa of two raters; NaN if both gave the same single label to all."""
     names = sorted({name for pair in pairs for name in pair})
+    rows = [names.index(first) for first, _ in pairs]
+    columns = [names.index(second) for _, second in pairs]
+
     counts_CC = np.zeros((len(names), len(names)))
-    places = tuple([names.index(pair[side]) for pair in pairs] for side in (0, 1))
-    np.add.at(counts_CC, places, 1 if counts is None else counts)
-    if (counts_CC.sum(axis=0) + counts_CC.sum(axis=1) > 0).sum() < 2:
+    np.add.at(counts_CC, (rows, columns), 1 if counts is None else counts)
+    totals_C = counts_CC.sum(axis=0) + counts_CC.sum(axis=1)
+    if np.count_nonzero(totals_C) < 2:
         return math.nan
     return float(cohens_kappa(counts_CC, return_results=False))
 
@@ -122,13 +151,21 @@ def cohen(pairs: Values, counts: Counts = None) -> float:
 def fleiss(values: Values, counts: Counts = None) -> float:
     """Compute Fleiss' kappa of items with equally many labels; NaN where it is undefined."""
     counts_UC, _ = aggregate_raters(np.asarray(values, dtype=str))
-    counts_UC = counts_UC if counts is None else np.repeat(counts_UC, counts, axis=0)
-    return math.nan if (counts_UC.sum(axis=0) > 0).sum() < 2 else float(fleiss_kappa(counts_UC))
+    if counts is not None:
+        counts_UC = np.repeat(counts_UC, counts, axis=0)
+    if np.count_nonzero(counts_UC.sum(axis=0)) < 2:
+        return math.nan
+    return float(fleiss_kappa(counts_UC))
 
 
 def _several(labels: Labels) -> list[list[str]]:
-    given = ([label for label in said if label] for said in labels.values)
-    return [said for said in given if len(said) > 1]
+    """List the labels of the items that two or more raters have labelled."""
+    several = []
+    for item_labels in labels.values:
+        present = [label for label in item_labels if label]
+        if len(present) > 1:
+            several.append(present)
+    return several
 
 
 def _equally_often(labels: Labels) -> list[list[str]]:
@@ -137,16 +174,19 @@ def _equally_often(labels: Labels) -> list[list[str]]:
     Fleiss' kappa needs a fixed number of labels per item, not the same raters. The larger number
     wins ties.
     """
-    given = _several(labels)
-    sizes = Counter(map(len, given))
+    several = _several(labels)
+    sizes = Counter(map(len, several))
     most = max(sizes, key=lambda size: (sizes[size], size), default=0)
-    return [said for said in given if len(said) == most]
+    return [item_labels for item_labels in several if len(item_labels) == most]
 
 
 def _raw(values: Values, counts: Counts = None) -> float:
     """Compute the share of equal pairs of labels, averaged over items."""
-    pairs = ([a == b for a, b in combinations(said, 2)] for said in values)
-    return float(np.average([sum(same) / len(same) for same in pairs], weights=counts))
+    shares = []
+    for item_labels in values:
+        equal = [first == second for first, second in combinations(item_labels, 2)]
+        shares.append(sum(equal) / len(equal))
+    return float(np.average(shares, weights=counts))
 
 
 def _measure(name: str, compute: Measure, values: Values, resamples: int, seed: int) -> Agreement:
@@ -154,14 +194,18 @@ def _measure(name: str, compute: Measure, values: Values, resamples: int, seed: 
 
     Each resample draws how often each combination of labels occurs.
     """
-    value = compute(values, None) if values else math.nan
+    n = len(values)
+    value = compute(values, None) if n else math.nan
     if not math.isfinite(value):
-        return Agreement.of(name, value, (), len(values))
-    counted = sorted(Counter(map(tuple, values)).items())
-    kinds = [kind for kind, _ in counted]
-    shares = np.array([count for _, count in counted]) / len(values)
-    drawn_RK = np.random.default_rng(seed).multinomial(len(values), shares, size=resamples)
-    return Agreement.of(name, value, [compute(kinds, row) for row in drawn_RK], len(values))
+        return Agreement(name, None, n=n)
+
+    counts = Counter(map(tuple, values))
+    combinations_K = sorted(counts)
+    shares_K = np.array([counts[combination] for combination in combinations_K]) / n
+    counts_RK = np.random.default_rng(seed).multinomial(n, shares_K, size=resamples)
+
+    draws = [compute(combinations_K, counts_K) for counts_K in counts_RK]
+    return Agreement.of(name, value, draws, n)
 
 
 def krippendorff_alpha(
@@ -185,16 +229,20 @@ def krippendorff_alpha(
         seed: the same seed gives the same interval.
     """
     sums_UK = _unit_sums(np.asarray(values_RU, dtype=np.float64), level)
-    counted_U = sums_UK[:, 0] > 0
-    total_K, draws = sums_UK.sum(axis=0), np.zeros(0)
-    if groups is not None and resamples and counted_U.any():
-        of_unit = [group for group, counts in zip(groups, counted_U, strict=True) if counts]
-        sums_GK = np.zeros((len(set(of_unit)), sums_UK.shape[1]))
-        np.add.at(sums_GK, number_groups(of_unit), sums_UK[counted_U])
+    total_K = sums_UK.sum(axis=0)
+    is_paired_U = sums_UK[:, 0] > 0
+
+    draws = np.zeros(0)
+    if groups is not None and resamples and is_paired_U.any():
+        paired_groups = list(compress(groups, is_paired_U))
+        sums_GK = np.zeros((len(set(paired_groups)), len(total_K)))
+        np.add.at(sums_GK, number_groups(paired_groups), sums_UK[is_paired_U])
         if len(sums_GK) > 1:  # one group cannot be resampled
             draws = _alpha(resample_groups(sums_GK, resamples, seed))
-    counts = int(counted_U.sum()), int(total_K[0])
-    return Agreement.of("Krippendorff's alpha", float(_alpha(total_K)), draws, *counts)
+
+    value = float(_alpha(total_K))
+    units = int(is_paired_U.sum())
+    return Agreement.of("Krippendorff's alpha", value, draws, units, int(total_K[0]))
 
 
 def _unit_sums(values_RU: Floats, level: str) -> Floats:
@@ -206,19 +254,24 @@ def _unit_sums(values_RU: Floats, level: str) -> Floats:
     Returns:
         `[U, 3 + F]`: m, Q, disagreement (pairs' sum / (m - 1)), S.
     """
-    given_RU = ~np.isnan(values_RU)
-    m_U = given_RU.sum(axis=0)
-    given_RU = given_RU & (m_U > 1)
-    m_U = np.where(m_U > 1, m_U, 0)
-    some = values_RU[given_RU]
+    is_rated_RU = ~np.isnan(values_RU)
+    m_U = is_rated_RU.sum(axis=0)
+    is_rated_RU &= m_U > 1
+    m_U[m_U < 2] = 0
+
+    ratings = values_RU[is_rated_RU]
     if level == "nominal":
-        categories = np.unique(some)
+        categories = np.unique(ratings)
         features_FRU = (values_RU == categories[:, None, None]).astype(np.float64)
     else:
         # Scaled to -1/2 to 1/2: sums of squares of large numbers would lose precision.
-        low, high = (some.min(), some.max()) if some.size else (0.0, 1.0)
-        features_FRU = ((values_RU - (low + high) / 2) / ((high - low) or 1.0))[None]
-    features_FRU = np.where(given_RU, features_FRU, 0.0)
+        low = ratings.min() if ratings.size else 0.0
+        high = ratings.max() if ratings.size else 1.0
+        middle = (low + high) / 2
+        width = (high - low) or 1.0
+        features_FRU = ((values_RU - middle) / width)[None]
+    features_FRU = np.where(is_rated_RU, features_FRU, 0.0)
+
     sum_FU = features_FRU.sum(axis=1)
     squares_U = (features_FRU**2).sum(axis=(0, 1))
     pairs_U = 2 * m_U * squares_U - 2 * (sum_FU**2).sum(axis=0)
@@ -228,10 +281,15 @@ def _unit_sums(values_RU: Floats, level: str) -> Floats:
 
 def _alpha(sums_K: Floats) -> Floats:
     """Compute alpha from sums over units, `[..., K]` to `[...]`; NaN where it is undefined."""
-    n, squares, observed = sums_K[..., 0], sums_K[..., 1], sums_K[..., 2]
-    expected = 2 * n * squares - 2 * (sums_K[..., 3:] ** 2).sum(axis=-1)
-    defined = expected > _NOTHING * np.maximum(n, 1) ** 2
-    return np.where(defined, 1 - (n - 1) * observed / np.where(defined, expected, 1.0), np.nan)
+    n = sums_K[..., 0]
+    squares = sums_K[..., 1]
+    observed = sums_K[..., 2]
+    sums_F = sums_K[..., 3:]
+
+    expected = 2 * n * squares - 2 * (sums_F**2).sum(axis=-1)
+    is_defined = expected > _NOTHING * np.maximum(n, 1) ** 2
+    divisor = np.where(is_defined, expected, 1.0)
+    return np.where(is_defined, 1 - (n - 1) * observed / divisor, np.nan)
 
 
 def rating_differences(labels: Labels) -> Agreement:
@@ -240,66 +298,86 @@ def rating_differences(labels: Labels) -> Agreement:
     Raises:
         DataError: a rating is not a number.
     """
-    differences, problems = [], []
-    for item, said in zip(labels.items, labels.values, strict=True):
+    differences = []
+    problems = []
+    for item, item_labels in zip(labels.items, labels.values, strict=True):
         try:
-            ratings = [float(rating) for rating in said if rating]
+            ratings = [float(label) for label in item_labels if label]
         except ValueError:
-            problems.append(Problem(item, f"ratings {', '.join(said)}", "numbers"))
+            problems.append(Problem(item, f"ratings {', '.join(item_labels)}", "numbers"))
             continue
         if len(ratings) > 1:
-            differences.append(np.mean([abs(a - b) for a, b in combinations(ratings, 2)]))
+            pairs = combinations(ratings, 2)
+            differences.append(np.mean([abs(first - second) for first, second in pairs]))
     raise_all(problems)
-    name, n = "mean absolute difference", len(differences)
-    mean = float(np.mean(differences)) if n else None
-    if n < 2 or mean is None:
-        return Agreement(name, mean, None, None, n)
-    half = float(stats.t.ppf(0.975, n - 1) * stats.sem(differences))
-    return Agreement(name, mean, mean - half, mean + half, n)
+
+    measure = "mean absolute difference"
+    n = len(differences)
+    if n == 0:
+        return Agreement(measure, None)
+    mean = float(np.mean(differences))
+    if n == 1:
+        return Agreement(measure, mean, n=1)
+    half_width = float(stats.t.ppf(0.975, n - 1) * stats.sem(differences))
+    return Agreement(measure, mean, mean - half_width, mean + half_width, n)
 
 
 def agreement_table(
     named: Sequence[tuple[str, Sequence[Agreement]]], interval: str = "bootstrap interval"
 ) -> Table:
     """Lay out measures, a row for each, by group; `interval` names the kind of their intervals."""
-    rows = tuple((group, e.measure, e.cell, e.n) for group, found in named for e in found)
+    rows = []
+    for group, agreements in named:
+        for agreement in agreements:
+            rows.append((group, agreement.measure, agreement.cell, agreement.n))
     note = f"[low, high]: 95 % {interval} over items. n: items used."
-    return Table("Agreement", ("items", "measure", "value", "n"), rows, note)
+    return Table("Agreement", ("items", "measure", "value", "n"), tuple(rows), note)
 
 
 def pair_table(labels: Labels, relaxed: str = "") -> Table:
     """Show Cohen's kappa and raw agreement of each pair of raters, also relaxed."""
+    names = ["Cohen's kappa", "raw agreement"]
+    if relaxed:
+        names += ["relaxed Cohen's kappa", "relaxed raw agreement"]
+
     rows: list[tuple[Cell, ...]] = []
     for first, second in combinations(range(len(labels.raters)), 2):
         pairs = pairs_of(labels, first, second)
-        kinds = [pairs, relax(pairs, relaxed)] if relaxed else [pairs]
-        found = [
-            _measure("", compute, kind, 0, 0).value for kind in kinds for compute in (cohen, _raw)
-        ]
-        rows.append((labels.raters[first], labels.raters[second], *found, len(pairs)))
-    shown = ["Cohen's kappa", "raw agreement"]
-    shown += [f"relaxed {name}" for name in shown] if relaxed else []
-    return Table("Pairs of raters", ("rater", "other", *shown, "n"), tuple(rows))
+        variants = [pairs, relax(pairs, relaxed)] if relaxed else [pairs]
+        values = []
+        for variant in variants:
+            for compute in (cohen, _raw):
+                agreement = _measure("", compute, variant, resamples=0, seed=0)
+                values.append(agreement.value)
+        rows.append((labels.raters[first], labels.raters[second], *values, len(pairs)))
+    return Table("Pairs of raters", ("rater", "other", *names, "n"), tuple(rows))
 
 
 def confusion_table(labels: Labels) -> Table:
     """Lay out the confusion matrix of two raters, the first in rows."""
-    pairs = Counter(pairs_of(labels, 0, 1))
-    names = sorted({name for pair in pairs for name in pair})
+    counts = Counter(pairs_of(labels, 0, 1))
+    names = sorted({name for pair in counts for name in pair})
+    rows: list[tuple[Cell, ...]] = []
+    for row_name in names:
+        row_counts = [counts[row_name, column_name] for column_name in names]
+        rows.append((row_name, *row_counts))
     first, second = labels.raters
-    rows: tuple[tuple[Cell, ...], ...] = tuple((a, *(pairs[a, b] for b in names)) for a in names)
-    return Table(f"{first} (rows) and {second}", (first, *names), rows)
+    return Table(f"{first} (rows) and {second}", (first, *names), tuple(rows))
 
 
 def majority(labels: Labels) -> list[str]:
     """Choose the label that most raters gave to each item; empty for a tie or without labels."""
     chosen = []
-    for said in labels.values:
-        (best, count), *others = Counter(filter(None, said)).most_common() or [("", 0)]
-        chosen.append("" if others and others[0][1] == count else best)
+    for item_labels in labels.values:
+        counts = Counter(label for label in item_labels if label)
+        largest = max(counts.values(), default=0)
+        winners = [label for label, count in counts.items() if count == largest]
+        chosen.append(winners[0] if len(winners) == 1 else "")
     return chosen
 
 
 def undecided(labels: Labels) -> Iterator[int]:
     """Yield the positions of the items on which raters disagree."""
-    return (n for n, said in enumerate(labels.values) if len(set(filter(None, said))) > 1)
+    for position, item_labels in enumerate(labels.values):
+        if len({*item_labels} - {""}) > 1:
+            yield position

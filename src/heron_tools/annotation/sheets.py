@@ -64,45 +64,58 @@ def parse_questions(
             asked twice, or named like another column of sheets or answers, or `label` as the
             name of a scale or choice.
     """
-    found: dict[str, list[str]] = {}
-    for word in ask:
-        name = word.partition(":")[0]
-        if name in (*found, *COLUMNS, *shown) or name == LABEL != word:
-            raise ConfigError(f"ask={word}: the sheets already have a column '{name}'")
-        if word == LABEL and classes:
-            found[LABEL] = list(classes)
-        elif (scale := _SCALE.fullmatch(word)) and int(scale["low"]) < int(scale["high"]):
-            found[name] = list(map(str, range(int(scale["low"]), int(scale["high"]) + 1)))
-        elif choice := _CHOICE.fullmatch(word):
-            found[name] = choice["words"].split("/")
+    questions: dict[str, list[str]] = {}
+    for question in ask:
+        name = question.partition(":")[0]
+        is_reserved = name in COLUMNS or name in shown or name == LABEL != question
+        if is_reserved or name in questions:
+            raise ConfigError(f"ask={question}: the sheets already have a column '{name}'")
+
+        scale = _SCALE.fullmatch(question)
+        choice = _CHOICE.fullmatch(question)
+        if question == LABEL and classes:
+            questions[LABEL] = list(classes)
+        elif scale and int(scale["low"]) < int(scale["high"]):
+            ratings = range(int(scale["low"]), int(scale["high"]) + 1)
+            questions[name] = list(map(str, ratings))
+        elif choice:
+            questions[name] = choice["words"].split("/")
         else:
             labels = f"{LABEL} ({', '.join(classes)}), " if classes else ""
-            raise ConfigError(f"ask={word}: expected {labels}name:1-5 or name:yes/no")
-    return found
+            raise ConfigError(f"ask={question}: expected {labels}name:1-5 or name:yes/no")
+    return questions
 
 
 def scales_of(ask: Sequence[str]) -> list[str]:
     """List the questions that are scales."""
-    return [scale["name"] for word in ask if (scale := _SCALE.fullmatch(word))]
+    return [question.partition(":")[0] for question in ask if _SCALE.fullmatch(question)]
 
 
 def draw_rows(examples: Sequence[Example], rows: int, by_label: bool, seed: int) -> list[Example]:
     """Draw rows without replacement, keeping class shares; the order of the file has no effect."""
     rows = min(rows, len(examples))
     groups: dict[str, list[Example]] = defaultdict(list)
-    for example in sorted(examples, key=lambda each: each.guid):
-        groups[str(example.label) if by_label else ""].append(example)
-    random = np.random.default_rng(seed)
-    exact = {name: rows * len(of) / len(examples) for name, of in groups.items()}
+    for example in sorted(examples, key=lambda example: example.guid):
+        label = str(example.label) if by_label else ""
+        groups[label].append(example)
+
+    sizes: dict[str, int] = {}
+    remainders: dict[str, float] = {}
+    for label, group in groups.items():
+        exact = rows * len(group) / len(examples)
+        sizes[label] = int(exact)
+        remainders[label] = exact - int(exact)
     # Rows left by rounding go to the classes with the largest remainders.
-    rest = sorted(groups, key=lambda name: (int(exact[name]) - exact[name], name))
-    more = rest[: rows - sum(map(int, exact.values()))]
-    drawn = [
-        of[place]
-        for name, of in groups.items()
-        for place in random.permutation(len(of))[: int(exact[name]) + (name in more)]
-    ]
-    return [drawn[place] for place in random.permutation(len(drawn))]
+    by_remainder = sorted(groups, key=lambda label: (-remainders[label], label))
+    for label in by_remainder[: rows - sum(sizes.values())]:
+        sizes[label] += 1
+
+    random = np.random.default_rng(seed)
+    drawn = []
+    for label, group in groups.items():
+        shuffled = random.permutation(len(group))
+        drawn += [group[row] for row in shuffled[: sizes[label]]]
+    return [drawn[row] for row in random.permutation(len(drawn))]
 
 
 def assign_raters(
@@ -114,17 +127,19 @@ def assign_raters(
     chosen: all pairs should share some, to measure agreement.
     """
     loads = np.zeros(raters, np.int64)
-    together_RR = np.zeros((raters, raters), np.int64)
-    chosen: list[list[int]] = []
+    shared_RR = np.zeros((raters, raters), np.int64)
+    teams: list[list[int]] = []
     for _ in range(rows):
         team: list[int] = []
         for _ in range(per_row):
-            free = [one for one in random.permutation(raters).tolist() if one not in team]
-            team.append(min(free, key=lambda one: (loads[one], together_RR[one, team].sum())))
+            order = random.permutation(raters).tolist()
+            free = [rater for rater in order if rater not in team]
+            costs = [(loads[rater], shared_RR[rater, team].sum()) for rater in free]
+            team.append(free[costs.index(min(costs))])
         loads[team] += 1
-        together_RR[np.ix_(team, team)] += 1
-        chosen.append(sorted(team))
-    return chosen
+        shared_RR[np.ix_(team, team)] += 1
+        teams.append(sorted(team))
+    return teams
 
 
 def write_sheets(
@@ -143,22 +158,33 @@ def write_sheets(
     Raises:
         ConfigError: `out` has a key already: sheets may be with people.
     """
-    path = out / "key.json"
-    if path.exists():
-        raise ConfigError(f"{path} exists: sheets may be with people; choose another out=DIR")
+    key_path = out / "key.json"
+    if key_path.exists():
+        raise ConfigError(f"{key_path} exists: sheets may be with people; choose another out=DIR")
+
+    columns: dict[str, Sequence[str]] = {"guid": [example.guid for example in drawn]}
+    for name in TEXTS:
+        texts = [getattr(example, name) for example in drawn]
+        if any(text is not None for text in texts):
+            columns[name] = [text or "" for text in texts]
+    columns.update(shown)
+
     random = np.random.default_rng([seed, 1])  # independent of draw_rows
     teams = assign_raters(len(drawn), len(key.raters), key.per_row, random)
     paths = []
-    columns = [name for name in TEXTS if any(getattr(e, name) is not None for e in drawn)]
     for number, rater in enumerate(key.raters):
-        ours = [row for row, team in enumerate(teams) if number in team]
-        texts = {name: [getattr(drawn[row], name) or "" for row in ours] for name in columns}
-        texts |= {name: [of[row] for row in ours] for name, of in shown.items()}
-        empty = {name: [""] * len(ours) for name in key.questions}
-        paths.append(out / f"{rater}.csv")
-        write_for_people(paths[-1], {"guid": [drawn[row].guid for row in ours], **texts, **empty})
-    write_json(path, asdict(key))
-    return [*paths, path]
+        rows = [row for row, team in enumerate(teams) if number in team]
+        sheet: dict[str, list[str]] = {}
+        for name, column in columns.items():
+            sheet[name] = [column[row] for row in rows]
+        for question in key.questions:
+            sheet[question] = [""] * len(rows)
+        path = out / f"{rater}.csv"
+        write_for_people(path, sheet)
+        paths.append(path)
+
+    write_json(key_path, asdict(key))
+    return [*paths, key_path]
 
 
 def read_key(path: Path) -> Key:
@@ -191,11 +217,16 @@ def read_answers(paths: Sequence[Path], key: Key) -> Answers:
     problems: list[Problem] = []
     for path in paths:
         rater = table_stem(path)
-        if rater not in key.raters or rater in unfinished:
-            what = "a second sheet of" if rater in unfinished else "nobody in the study is called"
-            fix = f"one sheet of each, named {', '.join(f'{name}.csv' for name in key.raters)}"
-            problems.append(Problem(str(path), f"{what} '{rater}'", fix))
+        problem = ""
+        if rater in unfinished:
+            problem = f"a second sheet of '{rater}'"
+        elif rater not in key.raters:
+            problem = f"nobody in the study is called '{rater}'"
+        if problem:
+            names = ", ".join(f"{name}.csv" for name in key.raters)
+            problems.append(Problem(str(path), problem, f"one sheet of each, named {names}"))
             continue
+
         table = read_from_people(path)
         table.require("guid", *key.questions)
         problems += table.duplicates("guid")
@@ -205,29 +236,32 @@ def read_answers(paths: Sequence[Path], key: Key) -> Answers:
             if key.gold and guid not in key.gold:
                 problems.append(Problem(table.where(index), f"no row '{guid}'", "rows of the key"))
                 continue
-            found, wrong = _answers(table, index, row, key.questions)
+            answers, wrong = _read_row(table, index, key.questions)
             problems += wrong
-            if len(found) == len(key.questions):
-                rows.append((guid, rater, found))
+            if len(answers) == len(key.questions):
+                rows.append((guid, rater, answers))
             elif not wrong:
                 unfinished[rater] += 1
     raise_all(problems)
     return Answers(rows, unfinished)
 
 
-def _answers(
-    table: Table, index: int, row: Mapping[str, Any], questions: Mapping[str, Sequence[str]]
+def _read_row(
+    table: Table, index: int, questions: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, str], list[Problem]]:
     """Read the answers of a row, ignoring case."""
-    found, problems = {}, []
-    for name, allowed in questions.items():
-        given = cell_text(row[name]).strip()
-        answer = next((each for each in allowed if each.lower() == given.lower()), None)
+    answers = {}
+    problems = []
+    for question, allowed in questions.items():
+        by_lower_case = {answer.lower(): answer for answer in reversed(allowed)}
+        cell = cell_text(table.rows[index][question]).strip()
+        answer = by_lower_case.get(cell.lower())
         if answer is not None:
-            found[name] = answer
-        elif given:
-            problems.append(Problem(table.where(index), f"{name} '{given}'", ", ".join(allowed)))
-    return found, problems
+            answers[question] = answer
+        elif cell:
+            problem = f"{question} '{cell}'"
+            problems.append(Problem(table.where(index), problem, ", ".join(allowed)))
+    return answers, problems
 
 
 def read_mark(name: str, text: str) -> bool | None:
@@ -252,7 +286,8 @@ def write_for_people(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
         file.write("\ufeff")  # without it, spreadsheet programs do not expect UTF-8
         writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
         writer.writerow(map(as_text, columns))
-        writer.writerows(map(as_text, row) for row in zip(*columns.values(), strict=True))
+        for row in zip(*columns.values(), strict=True):
+            writer.writerow(map(as_text, row))
 
 
 def read_from_people(path: Path) -> Table:
@@ -266,8 +301,12 @@ def read_from_people(path: Path) -> Table:
 
 def filled_rows(table: Table) -> Table:
     """Drop empty rows, which spreadsheet programs write after the last row."""
-    kept = [n for n, row in enumerate(table.rows) if not all(map(is_missing, row.values()))]
-    if not kept:
+    rows = []
+    lines = []
+    for row, line in zip(table.rows, table.lines, strict=True):
+        if not all(map(is_missing, row.values())):
+            rows.append(row)
+            lines.append(line)
+    if not rows:
         raise DataError(str(table.path), "has no rows", "at least one is needed")
-    rows, lines = [table.rows[n] for n in kept], [table.lines[n] for n in kept]
     return replace(table, rows=rows, lines=lines)

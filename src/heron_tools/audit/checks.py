@@ -18,43 +18,63 @@ from heron_tools.audit.texts import loose, names_of, numbered
 
 def audit(shipped: Shipped, near: float) -> Iterator[Finding]:
     """Run every check; `near` is the minimum overlap of near duplicates."""
-    splits, labels = shipped.splits, shipped.config.label_order
-    writes = task_of(shipped.config).about.writes
+    splits = shipped.splits
+    labels = shipped.config.label_order
+    has_classes = not task_of(shipped.config).about.writes
+
     yield from _completeness(shipped)
-    if not writes and len(names_of(splits)) == 1:
-        title = "not pairs of texts: overlap, hypothesis and premise were not checked"
-        meaning = (
-            "Event pairs share their windows by design. Rows are duplicates if text and events "
-            "agree; texts are compared across splits only."
+    if has_classes and len(names_of(splits)) == 1:
+        yield Finding(
+            id="skipped",
+            severity="info",
+            title="not pairs of texts: overlap, hypothesis and premise were not checked",
+            meaning=(
+                "Event pairs share their windows by design. Rows are duplicates if text and events "
+                "agree; texts are compared across splits only."
+            ),
         )
-        yield Finding("skipped", "info", title, meaning=meaning)
-    loosely = numbered(splits, loose)
-    yield from find_duplicates(splits, loosely)
-    yield from find_near_duplicates(splits, loosely, near)
-    del loosely  # the largest part of the audit's memory
-    if writes:  # shortcuts and label drift need classes
+
+    loose_texts = numbered(splits, loose)
+    yield from find_duplicates(splits, loose_texts)
+    yield from find_near_duplicates(splits, loose_texts, near)
+    del loose_texts  # the largest part of the audit's memory
+
+    drift = find_drift(splits, labels)
+    if has_classes:
+        parts = labelled(splits, labels)
+        yield from find_shortcuts(parts, labels, shipped.config.language)
+        yield from find_by_probes(parts, labels)
+        yield from drift
+    else:
         yield from find_in_summaries(splits)
-        yield from (f for f in find_drift(splits, labels) if f.check != "label_drift")
-        return
-    parts = labelled(splits, labels)
-    yield from find_shortcuts(parts, labels, shipped.config.language)
-    yield from find_by_probes(parts, labels)
-    yield from find_drift(splits, labels)
+        yield from (finding for finding in drift if finding.check != "label_drift")
 
 
 def _completeness(shipped: Shipped) -> Iterator[Finding]:
     """Report what was not checked: missing files, rows left out."""
     name = shipped.config.name
     for split, path in shipped.missing.items():
-        title = f"{split} is missing ({path}): it was not checked"
-        advice = f"heron data {name} fetch=true, or data.files.{split}.path=FILE"
-        yield Finding(f"missing.{split}", "warning", title, advice=advice)
+        yield Finding(
+            id=f"missing.{split}",
+            severity="warning",
+            title=f"{split} is missing ({path}): it was not checked",
+            advice=f"heron data {name} fetch=true, or data.files.{split}.path=FILE",
+        )
+
     if shipped.dropped:
-        reasons = sum(map(Counter, shipped.dropped.values()), Counter[str]())
-        measures: list[Measure] = [
-            {"split": split, "rows": sum(rows.values()), **{r: rows.get(r, 0) for r in reasons}}
-            for split, rows in shipped.dropped.items()
-        ]
-        why = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
-        title = f"{reasons.total():,} rows were left out: {why}"
-        yield Finding("unlabelled", "info", title, measures)
+        reasons = Counter[str]()
+        for counts in shipped.dropped.values():
+            reasons += Counter(counts)
+
+        measures: list[Measure] = []
+        for split, counts in shipped.dropped.items():
+            by_reason = {reason: counts.get(reason, 0) for reason in reasons}
+            measures.append({"split": split, "rows": sum(counts.values()), **by_reason})
+
+        causes = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
+        yield Finding(
+            id="unlabelled",
+            severity="info",
+            title=f"{reasons.total():,} rows were left out: {causes}",
+            measures=measures,
+        )

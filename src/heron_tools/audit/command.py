@@ -33,11 +33,15 @@ def run(arguments: Sequence[str]) -> int:
     config = configure(options.data, overrides)
     shipped = read_shipped(config, *options.folders)
     findings = in_order(list(audit(shipped, options.near)))
+
     report = Report(shipped, findings, [f"data={options.data}", *overrides])
     files = write(report, options.out or Path("runs") / "audit" / config.name)
     if options.near == AuditOptions.near:  # `heron train` warns by the default's findings
-        found = [finding.as_json(rows=False) for finding in findings]
-        store(shipped.config, shipped.sha256, found, options.folders[1])
+        stored = [finding.as_json(rows=False) for finding in findings]
+        _, cache = options.folders
+        store(shipped.config, shipped.sha256, stored, cache)
+
     print_summary(report)
     print_lines(*files)
-    return int(options.strict and any(finding.severity == "serious" for finding in findings))
+    is_serious = any(finding.severity == "serious" for finding in findings)
+    return int(options.strict and is_serious)

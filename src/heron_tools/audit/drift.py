@@ -1,7 +1,7 @@
 """Drift: differences between splits in labels, lengths and vocabulary."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -20,105 +20,151 @@ def find_drift(splits: Splits, labels: Sequence[str]) -> list[Finding]:
 
     The finding `rows`, with each split's class counts, is always included.
     """
-    counts = {split: Counter(e.label for e in examples) for split, examples in splits.items()}
-    findings = [_counts(counts, labels)]
+    counts = {}
+    for split, examples in splits.items():
+        counts[split] = Counter(example.label for example in examples)
+
+    findings = [_rows(counts, labels)]
     if len(splits) > 1:
-        by_label = {split: [found[label] for label in labels] for split, found in counts.items()}
-        findings += [_labels(by_label), _lengths(splits), _vocabulary(splits)]
+        findings += [_labels(counts, labels), _lengths(splits), _vocabulary(splits)]
     return findings
 
 
-def total_variation(one: Sequence[float], other: Sequence[float]) -> float:
+def total_variation(counts: Sequence[float], other_counts: Sequence[float]) -> float:
     """Compute half the sum of absolute differences of two distributions, given as counts.
 
     It is the smallest fraction of one split's rows that would have to change class.
     """
-    first, second = (np.asarray(counts, float) / max(sum(counts), 1) for counts in (one, other))
-    return float(np.abs(first - second).sum() / 2)
+    shares = np.asarray(counts, float) / max(sum(counts), 1)
+    other_shares = np.asarray(other_counts, float) / max(sum(other_counts), 1)
+    return float(np.abs(shares - other_shares).sum() / 2)
 
 
-def _counts(counts: dict[str, Counter[str | None]], labels: Sequence[str]) -> Finding:
+def _rows(counts: Mapping[str, Counter[str | None]], labels: Sequence[str]) -> Finding:
+    """Count the rows of each split, by class."""
     measures: list[Measure] = []
-    for split, found in counts.items():
-        known = {label: found[label] for label in labels}
-        measures.append({"split": split, "rows": found.total(), **known, "unlabelled": found[None]})
-    sizes = ", ".join(f"{split} {found.total():,}" for split, found in counts.items())
-    return Finding("rows", "info", f"rows as shipped: {sizes}", measures)
+    sizes = []
+    for split, split_counts in counts.items():
+        rows = split_counts.total()
+        sizes.append(f"{split} {rows:,}")
+        by_label = {label: split_counts[label] for label in labels}
+        unlabelled = split_counts[None]
+        measures.append({"split": split, "rows": rows, **by_label, "unlabelled": unlabelled})
+    return Finding(
+        id="rows",
+        severity="info",
+        title=f"rows as shipped: {', '.join(sizes)}",
+        measures=measures,
+    )
 
 
-def _labels(counts: dict[str, list[int]]) -> Finding:
+def _labels(counts: Mapping[str, Counter[str | None]], labels: Sequence[str]) -> Finding:
+    """Compare the class shares of each pair of splits by a chi-squared test."""
     measures: list[Measure] = []
-    drifted = False
-    for one, other in combinations(counts, 2):
-        both = [counts[one], counts[other]]
-        present = np.array(both)[:, np.sum(both, 0) > 0]
-        comparable = min(present.shape) > 1 and present.sum(1).all()
-        p = float(chi2_contingency(present).pvalue) if comparable else None
-        distance = total_variation(*both)
-        drifted |= p is not None and p < _CHANCE and distance >= _LABEL_SHIFT
+    has_drifted = False
+    for first, second in combinations(counts, 2):
+        first_C = [counts[first][label] for label in labels]
+        second_C = [counts[second][label] for label in labels]
+        distance = total_variation(first_C, second_C)
+
+        p = None
+        both = np.array([first_C, second_C])
+        both = both[:, both.any(0)]  # the test needs classes that occur
+        if min(both.shape) > 1 and both.any(1).all():
+            p = float(chi2_contingency(both).pvalue)
+            if p < _CHANCE and distance >= _LABEL_SHIFT:
+                has_drifted = True
         measures.append(
-            {"splits": f"{one}, {other}", "total variation": distance, "chi-squared p": p}
+            {
+                "splits": f"{first}, {second}",
+                "total variation": distance,
+                "chi-squared p": p,
+            }
         )
-    if not drifted:
+
+    if not has_drifted:
         return Finding("label_drift", "info", "the class shares agree", measures)
-    title = "the splits differ in their class shares"
-    advice = "a majority class or a prior learned on one split misleads on another"
-    return Finding("label_drift", "warning", title, measures, advice=advice)
+    return Finding(
+        id="label_drift",
+        severity="warning",
+        title="the splits differ in their class shares",
+        measures=measures,
+        advice="a majority class or a prior learned on one split misleads on another",
+    )
 
 
 def _lengths(splits: Splits) -> Finding:
-    lengths: dict[str, dict[str, list[int]]] = {split: {} for split in splits}
+    """Compare the lengths of each pair of splits by a Kolmogorov-Smirnov test."""
+    lengths: dict[str, dict[str, list[int]]] = {}
     for split, examples in splits.items():
+        lengths[split] = {}
         for example in examples:
             for field, text in fields(example).items():
                 lengths[split].setdefault(field, []).append(len(text.split()))
+
     measures: list[Measure] = []
     drifted = []
-    for one, other in combinations(splits, 2):
-        for field, first in lengths[one].items():
-            second = lengths[other].get(field)
-            if not second:
+    for first, second in combinations(splits, 2):
+        for field, first_lengths in lengths[first].items():
+            second_lengths = lengths[second].get(field)
+            if not second_lengths:
                 continue
-            test = ks_2samp(first, second)
+            test = ks_2samp(first_lengths, second_lengths)
             if test.pvalue < _CHANCE and test.statistic >= _LENGTH_SHIFT:
-                drifted.append(f"{field} ({one}, {other})")
+                drifted.append(f"{field} ({first}, {second})")
             measures.append(
                 {
-                    "splits": f"{one}, {other}",
+                    "splits": f"{first}, {second}",
                     "text": field,
-                    "mean words": float(np.mean(first)),
-                    "mean words, second": float(np.mean(second)),
+                    "mean words": float(np.mean(first_lengths)),
+                    "mean words, second": float(np.mean(second_lengths)),
                     "Kolmogorov-Smirnov D": float(test.statistic),
                     "p": float(test.pvalue),
                 }
             )
-    title = "lengths differ between splits: " + ", ".join(drifted) if drifted else "lengths agree"
-    meaning = "Lengths in words."
+
+    title = "lengths agree"
+    if drifted:
+        title = f"lengths differ between splits: {', '.join(drifted)}"
     return Finding(
-        "length_drift", "warning" if drifted else "info", title, measures, meaning=meaning
+        id="length_drift",
+        severity="warning" if drifted else "info",
+        title=title,
+        measures=measures,
+        meaning="Lengths in words.",
     )
 
 
 def _vocabulary(splits: Splits) -> Finding:
     """Count the words of the other splits that the first split lacks."""
+    counts = {}
+    for split, examples in splits.items():
+        counts[split] = Counter[str]()
+        for example in examples:
+            counts[split].update(words(example.text))
+            counts[split].update(words(example.text_pair or ""))
+
     first, *others = splits
-    counts = {
-        split: Counter(word for e in examples for word in words(e.text) + words(e.text_pair or ""))
-        for split, examples in splits.items()
-    }
     measures: list[Measure] = []
+    shares = []
     for split in others:
-        found = counts[split]
-        unseen = found.keys() - counts[first].keys()
-        tokens = sum(found[word] for word in unseen)
+        split_counts = counts[split]
+        unseen = split_counts.keys() - counts[first].keys()
+        unseen_tokens = sum(split_counts[word] for word in unseen)
+        share = unseen_tokens / max(split_counts.total(), 1)
+        shares.append(f"{split} {share:.1%}")
         measures.append(
             {
                 "split": split,
-                "word types": len(found),
-                f"types not in {first}": len(unseen) / max(len(found), 1),
-                f"words not in {first}": tokens / max(found.total(), 1),
+                "word types": len(split_counts),
+                f"types not in {first}": len(unseen) / max(len(split_counts), 1),
+                f"words not in {first}": share,
             }
         )
-    shares = ", ".join(f"{m['split']} {m[f'words not in {first}']:.1%}" for m in measures)
-    title = f"words that are not in {first}: {shares}"
-    return Finding("vocabulary_drift", "info", title, measures, meaning="Shares are fractions.")
+    return Finding(
+        id="vocabulary_drift",
+        severity="info",
+        title=f"words that are not in {first}: {', '.join(shares)}",
+        measures=measures,
+        meaning="Shares are fractions.",
+    )

@@ -34,86 +34,116 @@ def find_duplicates(splits: Splits, loosely: Numbered) -> list[Finding]:
         One finding for each kind and place: `repeated_pairs` within a split, `duplicates` across
         two, `conflicts` of their labels, `repeated_texts` and `shared_texts`.
     """
-    places: list[_Place] = [*((split,) for split in splits), *combinations(splits, 2)]
     levels = {IDENTICAL: numbered(splits, str.strip).rows, LOOSE: loosely.rows}
-    return [finding for place in places for finding in _in_place(splits, levels, place)]
+    findings: list[Finding] = []
+    for split in splits:
+        findings += _in_place(splits, levels, (split,))
+    for pair in combinations(splits, 2):
+        findings += _in_place(splits, levels, pair)
+    return findings
 
 
 def _in_place(splits: Splits, levels: _Levels, place: _Place) -> Iterator[Finding]:
+    """Find repeated rows, conflicting labels and repeated texts in one split, or across two."""
     names = names_of(splits)
     unit = "event pair" if names == ("window",) else _UNITS[len(names)]
-    title, dotted = " and ".join(place), ".".join(place)
-    least = _SERIOUS_SHARE * min(len(splits[split]) for split in place)  # rows
+    title = " and ".join(place)
+    suffix = ".".join(place)
+    threshold = _SERIOUS_SHARE * min(len(splits[split]) for split in place)  # rows
+
     copies = _copies(splits, levels, place)
     measures = [_measure(level, groups) for level, groups in copies.items()]
     if copies[LOOSE] and len(place) == 1:
         yield Finding(
-            f"repeated_pairs.{title}",
-            severity(_count(copies[LOOSE]), least),
-            f"{title} holds {_numbers(copies, unit)} more than once",
-            measures,
-            _listed(copies),
-            "count each once where rows are assumed independent",
+            id=f"repeated_pairs.{title}",
+            severity=severity(_count(copies[LOOSE]), threshold),
+            title=f"{title} holds {_numbers(copies, unit)} more than once",
+            measures=measures,
+            rows=_listed(copies),
+            advice="count each once where rows are assumed independent",
         )
     elif copies[LOOSE]:
         labels = ""
         if copies[IDENTICAL]:
-            differ = len(_conflicting(copies[IDENTICAL]))
-            labels = f"; {len(copies[IDENTICAL]) - differ} with one label, {differ} with two"
+            conflicting = len(_conflicting(copies[IDENTICAL]))
+            agreeing = len(copies[IDENTICAL]) - conflicting
+            labels = f"; {agreeing} with one label, {conflicting} with two"
         yield Finding(
-            f"duplicates.{dotted}",
-            severity(len(copies[LOOSE]), 0, least),
-            f"{title} share {_numbers(copies, unit)}{labels}",
-            measures,
-            _listed(copies),
-            "data.duplicates=drop or =mark: a model can answer them from memory",
+            id=f"duplicates.{suffix}",
+            severity=severity(len(copies[LOOSE]), 0, threshold),
+            title=f"{title} share {_numbers(copies, unit)}{labels}",
+            measures=measures,
+            rows=_listed(copies),
+            advice="data.duplicates=drop or =mark: a model can answer them from memory",
         )
+
     conflicts = {level: _conflicting(groups) for level, groups in copies.items()}
     if conflicts[LOOSE]:
+        measures = []
+        for level, groups in conflicts.items():
+            measures.append(
+                {
+                    "level": level,
+                    "groups": len(groups),
+                    "rows": _count(groups),
+                }
+            )
         yield Finding(
-            f"conflicts.{dotted}",
-            severity(_count(conflicts[LOOSE]), 0, least),
-            f"{title}: {_numbers(conflicts, unit)} with different labels",
-            [
-                {"level": level, "groups": len(groups), "rows": _count(groups)}
-                for level, groups in conflicts.items()
-            ],
-            _listed(conflicts),
-            "no system can get all of them right: decide by hand, or leave them out",
+            id=f"conflicts.{suffix}",
+            severity=severity(_count(conflicts[LOOSE]), 0, threshold),
+            title=f"{title}: {_numbers(conflicts, unit)} with different labels",
+            measures=measures,
+            rows=_listed(conflicts),
+            advice="no system can get all of them right: decide by hand, or leave them out",
         )
-    yield from _texts(splits, levels, place, names, least)
+    yield from _texts(splits, levels, place, names, threshold)
 
 
 def _texts(
-    splits: Splits, levels: _Levels, place: _Place, names: Sequence[str], least: float
+    splits: Splits, levels: _Levels, place: _Place, names: Sequence[str], threshold: float
 ) -> Iterator[Finding]:
     """Count texts shared by rows; within a split it is information, as many data sets intend it."""
-    columns = {name: slice(number, number + 1) for number, name in enumerate(names)}
+    columns: dict[str, list[int]] = {}
     if len(place) > 1 and len(names) > 1:
-        columns = {"either side": slice(2), **columns}
+        columns["either side"] = [0, 1]
+    for number, name in enumerate(names):
+        columns[name] = [number]
+
     measures: list[Measure] = []
     listed: list[Row] = []
-    for name, columns_of_text in columns.items():
-        copies = _copies(splits, levels, place, columns_of_text)
+    largest = 0
+    for name, numbers in columns.items():
+        copies = _copies(splits, levels, place, numbers)
         listed = listed or _listed(copies)
         for level, groups in copies.items():
             measures.append({"text": name, **_measure(level, groups)})
-    most = max(int(measure["groups"] or 0) for measure in measures)
-    if not most:
+            largest = max(largest, len(groups))
+    if not largest:
         return
+
     if len(place) == 1:
-        title = f"{place[0]}: several rows use the same text"
-        meaning = "Rows of one text are not independent: keep them in one split (columns.group)."
-        yield Finding(f"repeated_texts.{place[0]}", "info", title, measures, meaning=meaning)
-        return
-    title = f"{' and '.join(place)} share {measures[0]['groups']:,} identical texts"
-    advice = "split by document (data.validation.by=group with columns.group) where you can"
-    id = f"shared_texts.{'.'.join(place)}"
-    yield Finding(id, severity(most, least), title, measures, listed, advice)
+        yield Finding(
+            id=f"repeated_texts.{place[0]}",
+            severity="info",
+            title=f"{place[0]}: several rows use the same text",
+            measures=measures,
+            meaning=(
+                "Rows of one text are not independent: keep them in one split (columns.group)."
+            ),
+        )
+    else:
+        yield Finding(
+            id=f"shared_texts.{'.'.join(place)}",
+            severity=severity(largest, threshold),
+            title=f"{' and '.join(place)} share {measures[0]['groups']:,} identical texts",
+            measures=measures,
+            rows=listed,
+            advice="split by document (data.validation.by=group with columns.group) where you can",
+        )
 
 
 def _copies(
-    splits: Splits, levels: _Levels, place: _Place, columns: slice | None = None
+    splits: Splits, levels: _Levels, place: _Place, columns: list[int] | None = None
 ) -> _ByLevel:
     """Group the rows that share a text (of `columns`), or all of their texts, in file order.
 
@@ -121,12 +151,13 @@ def _copies(
     """
     copies: _ByLevel = {}
     for level, text_ids in levels.items():
-        keys_NK = {
-            split: text_ids[split].view(np.uint64)  # all texts as one number
-            if columns is None
-            else text_ids[split][:, columns]
-            for split in place
-        }
+        keys_NK = {}
+        for split in place:
+            if columns is None:
+                keys_NK[split] = text_ids[split].view(np.uint64)  # all texts as one number
+            else:
+                keys_NK[split] = text_ids[split][:, columns]
+
         values, counts = np.unique(np.concatenate(list(keys_NK.values())), return_counts=True)
         repeated = values[(counts > 1) & (values >= 0)]
         copies[level] = _groups_of(splits, keys_NK, repeated)
@@ -136,18 +167,30 @@ def _copies(
 def _groups_of(
     splits: Splits, keys_NK: Mapping[str, npt.NDArray[Any]], repeated: npt.NDArray[Any]
 ) -> _Copies:
-    """Group the rows by the repeated keys that they have."""
+    """Group the rows by the repeated keys that they have.
+
+    Args:
+        splits: the rows.
+        keys_NK: K keys of each row, by split.
+        repeated: the keys that occur several times.
+
+    Returns:
+        Of two splits, the groups with rows of both; of one, the groups with several rows.
+    """
     rows_of = defaultdict(list)
-    wanted = set(repeated.tolist())
+    repeated_keys = set(repeated.tolist())
     for split, key_NK in keys_NK.items():
-        for row in np.flatnonzero(np.isin(key_NK, repeated).any(1)).tolist():
+        has_copy_N = np.isin(key_NK, repeated).any(1)
+        for row in np.flatnonzero(has_copy_N).tolist():
             example = splits[split][row]
             for key in dict.fromkeys(key_NK[row].tolist()):
-                if key in wanted:
+                if key in repeated_keys:
                     rows_of[key].append(Row(split, example.guid, example.label))
+
+    groups = list(rows_of.values())
     if len(keys_NK) > 1:
-        return [rows for rows in rows_of.values() if len({row.split for row in rows}) > 1]
-    return [rows for rows in rows_of.values() if len({row.guid for row in rows}) > 1]
+        return [rows for rows in groups if len({row.split for row in rows}) > 1]
+    return [rows for rows in groups if len({row.guid for row in rows}) > 1]
 
 
 def _conflicting(copies: _Copies) -> _Copies:
@@ -156,6 +199,7 @@ def _conflicting(copies: _Copies) -> _Copies:
 
 
 def _measure(level: str, copies: _Copies) -> Measure:
+    """Count the groups at one level, their rows, and the groups with conflicting labels."""
     conflicts = len(_conflicting(copies))
     return {
         "level": level,
@@ -185,11 +229,11 @@ def _listed(copies: _ByLevel) -> list[Row]:
 
 def _numbers(copies: _ByLevel, unit: str) -> str:
     """Count the groups of identical rows, and those that are identical only at the loose level."""
-    exact = len(copies[IDENTICAL])
-    more = len(copies[LOOSE]) - exact
-    same = f"{exact:,} {unit}" if exact == 1 else f"{exact:,} {unit}s"
-    if more <= 0:
-        return same
-    if not exact:
-        return f"{more:,} {unit}s {LOOSE}"
-    return f"{same} and {more:,} more {LOOSE}"
+    identical = len(copies[IDENTICAL])
+    loose = len(copies[LOOSE]) - identical
+    text = f"{identical:,} {unit}" if identical == 1 else f"{identical:,} {unit}s"
+    if loose <= 0:
+        return text
+    if not identical:
+        return f"{loose:,} {unit}s {LOOSE}"
+    return f"{text} and {loose:,} more {LOOSE}"

@@ -8,6 +8,7 @@ Legend: N examples, V words, C classes.
 
 import re
 from collections.abc import Callable, Iterable, Sequence, Set
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from heron.data.examples import Example
 from heron.languages import LANGUAGES
 from heron.languages.words import HYPHENS
-from heron_tools.audit.findings import Finding
+from heron_tools.audit.findings import Finding, Measure
 from heron_tools.audit.rules import Ids, Values, majority
 from heron_tools.audit.texts import EVENTS, HYPOTHESIS, PREMISE, fields, words
 
@@ -25,6 +26,7 @@ Counts = npt.NDArray[np.int64]
 
 _LAST_MARKS = re.compile(r"[\"'”’»)\]\s]+$")
 _HYPHEN = re.compile(f"[{HYPHENS}]")
+_QUOTATION_MARKS = frozenset('"„”“«»')
 _LEAST_ROWS = 10  # minimum number of texts with a word
 _LEAST_SHARE = 0.002  # minimum share of texts with a word
 _BEST = 5  # words per field
@@ -41,16 +43,19 @@ class Feature(NamedTuple):
     values_N: Values  # float (rules have a threshold), or text (rules have a class for each value)
 
 
-def overlap(one: str, other: str) -> float:
+def overlap(text: str, other_text: str) -> float:
     """Jaccard overlap of the words of two texts, a fraction."""
-    first, second = set(words(one)), set(words(other))
-    return len(first & second) / max(len(first | second), 1)
+    types = set(words(text))
+    other_types = set(words(other_text))
+    return len(types & other_types) / max(len(types | other_types), 1)
 
 
 def _share_inside(premise: str, hypothesis: str) -> float:
-    found = words(hypothesis)
-    known = set(words(premise))
-    return sum(word in known for word in found) / max(len(found), 1)
+    """Compute the share of the hypothesis's words that are in the premise."""
+    premise_types = set(words(premise))
+    hypothesis_words = words(hypothesis)
+    inside = sum(word in premise_types for word in hypothesis_words)
+    return inside / max(len(hypothesis_words), 1)
 
 
 def _last(text: str) -> str:
@@ -64,19 +69,23 @@ _OF_TEXT: tuple[tuple[str, str, Callable[[str], object]], ...] = (
     (
         "casing",
         "upper-case letter after the first character",
-        lambda text: any(c.isupper() for c in text[1:]),
+        lambda text: any(character.isupper() for character in text[1:]),
     ),
     ("casing", "begins with an upper-case letter", lambda text: text[:1].isupper()),
     ("length", "characters", lambda text: float(len(text))),
     ("length", "words", lambda text: float(len(text.split()))),
     ("punctuation", "last character", _last),
     ("punctuation", "question mark", lambda text: "?" in text),
-    ("punctuation", "quotation mark", lambda text: any(c in '"„”“«»' for c in text)),
-    ("punctuation", "digit", lambda text: any(c.isdigit() for c in text)),
+    ("punctuation", "quotation mark", lambda text: not _QUOTATION_MARKS.isdisjoint(text)),
+    ("punctuation", "digit", lambda text: any(character.isdigit() for character in text)),
     ("punctuation", "comma", lambda text: "," in text),
 )
 _OF_PAIR: tuple[tuple[str, str, Callable[[str, str], float]], ...] = (
-    ("length", "length of hypothesis / premise", lambda one, two: len(two) / max(len(one), 1)),
+    (
+        "length",
+        "length of hypothesis / premise",
+        lambda premise, hypothesis: len(hypothesis) / max(len(premise), 1),
+    ),
     ("overlap", "word overlap (Jaccard)", overlap),
     ("overlap", "share of hypothesis words in the premise", _share_inside),
 )
@@ -94,31 +103,47 @@ def measure(examples: Sequence[Example], language: str) -> list[Feature]:
     """
     if not examples:
         return []
+
+    text_features = list(_OF_TEXT)
+    profile = LANGUAGES.find(language)
+    if profile and profile.negation:
+        has_negation = partial(_negates, negation=profile.negation)
+        text_features.append(("negation", "word of negation", has_negation))
+
+    features = []
     texts = [fields(example) for example in examples]
-    of_text = list(_OF_TEXT)
-    known = LANGUAGES.find(language)
-    if known and (negation := known.negation):
-        of_text.append(("negation", "word of negation", lambda t: _negates(t, negation)))
-    found = [
-        Feature(family, field, f"{field}: {name}", _values(value(t.get(field, "")) for t in texts))
-        for field in texts[0]
-        for family, name, value in of_text
-    ]
+    for field in texts[0]:
+        field_texts = [row.get(field, "") for row in texts]
+        for family, name, compute in text_features:
+            values_N = _values(map(compute, field_texts))
+            features.append(Feature(family, field, f"{field}: {name}", values_N))
+
     if HYPOTHESIS in texts[0]:
-        found += [
-            Feature(family, "", name, _values(value(t[PREMISE], t[HYPOTHESIS]) for t in texts))
-            for family, name, value in _OF_PAIR
-        ]
+        premises = [row[PREMISE] for row in texts]
+        hypotheses = [row[HYPOTHESIS] for row in texts]
+        for family, name, compare in _OF_PAIR:
+            values_N = _values(map(compare, premises, hypotheses))
+            features.append(Feature(family, "", name, values_N))
+
     if EVENTS in texts[0]:
-        distance = _values(float(abs(e.spans[1].start - e.spans[0].start)) for e in examples)
-        found.append(Feature("distance", "", "characters between the events", distance))
-    return found
+        distances = []
+        for example in examples:
+            first, second = example.spans[:2]
+            distances.append(float(abs(second.start - first.start)))
+        values_N = _values(distances)
+        features.append(Feature("distance", "", "characters between the events", values_N))
+    return features
 
 
 def _values(values: Iterable[object]) -> Values:
     """Make an array of numbers or texts; `yes` and `no` for True and False."""
-    named = {True: "yes", False: "no"}
-    return np.array([named[each] if isinstance(each, bool) else each for each in values])
+    converted: list[object] = []
+    for value in values:
+        if isinstance(value, bool):
+            converted.append("yes" if value else "no")
+        else:
+            converted.append(value)
+    return np.array(converted)
 
 
 class Vocabulary(NamedTuple):
@@ -130,7 +155,7 @@ class Vocabulary(NamedTuple):
 
 def vocabulary(field_texts: Sequence[str]) -> Vocabulary:
     """Find the words that are in at least 10 texts and in at least .2 % of them."""
-    least = max(_LEAST_ROWS, int(_LEAST_SHARE * len(field_texts)))
+    least = _least_texts(len(field_texts))
     counter = CountVectorizer(analyzer=words, binary=True, min_df=least, dtype=np.int64)
     try:
         holds_NV = counter.fit_transform(field_texts)
@@ -139,28 +164,42 @@ def vocabulary(field_texts: Sequence[str]) -> Vocabulary:
     return Vocabulary(counter.get_feature_names_out().tolist(), holds_NV.tocsr())
 
 
-def best_words(found: Vocabulary, gold_N: Ids, fold_N: Ids, classes: int) -> list[str]:
+def _least_texts(total: int) -> int:
+    """Compute the minimum number of texts with a word, of `total` texts."""
+    return max(_LEAST_ROWS, int(_LEAST_SHARE * total))
+
+
+def best_words(vocabulary: Vocabulary, gold_N: Ids, fold_N: Ids, classes: int) -> list[str]:
     """Choose the words whose rule (class if present, class if absent) is best on held-out folds.
 
-    At most five that beat the majority class, best first.
+    Args:
+        vocabulary: of the N texts.
+        gold_N: class indices.
+        fold_N: the fold of each text.
+        classes: number of classes.
+
+    Returns:
+        At most five that beat the majority class, best first.
     """
-    if not found.words:
+    if not vocabulary.words:
         return []
     gold_NC = np.eye(classes, dtype=np.int64)[gold_N]
-    usual = majority(gold_N, classes)
-    gain_V = np.zeros(len(found.words), np.int64)
+    majority_class = majority(gold_N, classes)
+    gain_V = np.zeros(len(vocabulary.words), np.int64)
+
     for fold in np.unique(fold_N):
-        rest, held = fold_N != fold, fold_N == fold
-        if not rest.any():
+        is_held_N = fold_N == fold
+        if is_held_N.all():  # no row is left to fit on
             return []
-        fitted = _present_and_absent(found.holds_NV[rest], gold_NC[rest])
-        scored = _present_and_absent(found.holds_NV[held], gold_NC[held])
+        fitted = _present_and_absent(vocabulary.holds_NV[~is_held_N], gold_NC[~is_held_N])
+        scored = _present_and_absent(vocabulary.holds_NV[is_held_N], gold_NC[is_held_N])
         for fitted_VC, scored_VC in zip(fitted, scored, strict=True):
-            chosen_V = fitted_VC.argmax(1)
-            right_V = np.take_along_axis(scored_VC, chosen_V[:, None], 1)[:, 0]
-            gain_V += right_V - scored_VC[:, usual]
-    order = (-gain_V).argsort(kind="stable")[:_BEST]
-    return [found.words[i] for i in order if gain_V[i] > 0]
+            predicted_V = fitted_VC.argmax(1)
+            right_V = scored_VC[np.arange(len(scored_VC)), predicted_V]
+            gain_V += right_V - scored_VC[:, majority_class]
+
+    best = (-gain_V).argsort(kind="stable")[:_BEST]
+    return [vocabulary.words[word] for word in best if gain_V[word] > 0]
 
 
 def word_feature(field: str, word: str, field_texts: Sequence[str]) -> Feature:
@@ -170,42 +209,60 @@ def word_feature(field: str, word: str, field_texts: Sequence[str]) -> Feature:
 
 
 def typical_words(
-    split: str, field: str, found: Vocabulary, gold_N: Ids, labels: Sequence[str]
+    split: str, field: str, vocabulary: Vocabulary, gold_N: Ids, labels: Sequence[str]
 ) -> list[Finding]:
     """List the words most typical of each class, by pointwise mutual information.
 
     The counts are smoothed by the minimum number of texts with a word, so that rare words do not
     fill the list.
 
+    Args:
+        split: the name of the split.
+        field: the name of the texts.
+        vocabulary: of the N texts.
+        gold_N: class indices.
+        labels: the classes' names.
+
     Source: Gururangan et al. 2018, "Annotation Artifacts in Natural Language Inference Data",
     section 3 (there with 100 for smoothing, on half a million rows).
     """
-    if not found.words:
+    if not vocabulary.words:
         return []
-    counts_VC, _ = _present_and_absent(found.holds_NV, np.eye(len(labels), dtype=np.int64)[gold_N])
-    share_C = np.bincount(gold_N, minlength=len(labels)) / len(gold_N)
-    smooth = max(_LEAST_ROWS, int(_LEAST_SHARE * len(gold_N)))
-    word_V = counts_VC.sum(1)
+    gold_NC = np.eye(len(labels), dtype=np.int64)[gold_N]
+    counts_VC, _ = _present_and_absent(vocabulary.holds_NV, gold_NC)
+    rows_V = counts_VC.sum(1)
+    share_C = gold_NC.sum(0) / len(gold_N)
+
     # Smoothed towards the class's share: an uninformative word has 0 bits.
-    likely_VC = (counts_VC + smooth * share_C) / (word_V + smooth)[:, None]
+    smoothing = _least_texts(len(gold_N))
+    likely_VC = (counts_VC + smoothing * share_C) / (rows_V + smoothing)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         bits_VC = np.where(share_C > 0, np.log2(likely_VC / share_C), -np.inf)
-    measures = [
-        {
-            "class": labels[c],
-            "word": found.words[v],
-            "bits": float(bits_VC[v, c]),
-            "rows": int(word_V[v]),
-            "share of class": float(counts_VC[v, c] / word_V[v]),
-            "share of class in all": float(share_C[c]),
-        }
-        for c in range(len(labels))
-        for v in (-bits_VC[:, c]).argsort(kind="stable")[:_PER_CLASS]
-        if bits_VC[v, c] > 0
-    ]
-    title = f"{split}: the words of the {field} most typical of each class"
-    meaning = "Pointwise mutual information of word and class, smoothed; a text counts once."
-    return [Finding(f"words.{field}", "info", title, measures, meaning=meaning)]
+
+    measures: list[Measure] = []
+    for class_index, label in enumerate(labels):
+        bits_V = bits_VC[:, class_index]
+        for word in (-bits_V).argsort(kind="stable")[:_PER_CLASS]:
+            if bits_V[word] <= 0:
+                break
+            measures.append(
+                {
+                    "class": label,
+                    "word": vocabulary.words[word],
+                    "bits": float(bits_V[word]),
+                    "rows": int(rows_V[word]),
+                    "share of class": float(counts_VC[word, class_index] / rows_V[word]),
+                    "share of class in all": float(share_C[class_index]),
+                }
+            )
+    finding = Finding(
+        id=f"words.{field}",
+        severity="info",
+        title=f"{split}: the words of the {field} most typical of each class",
+        measures=measures,
+        meaning="Pointwise mutual information of word and class, smoothed; a text counts once.",
+    )
+    return [finding]
 
 
 def _present_and_absent(holds_NV: Any, gold_NC: Counts) -> tuple[Counts, Counts]:

@@ -29,17 +29,27 @@ class Row(NamedTuple):
 
 def rows_of(split: str, examples: Iterable[Example]) -> list[Row]:
     """Make rows of examples, each its own group."""
-    return [Row(split, e.guid, e.label, number) for number, e in enumerate(examples, 1)]
+    rows = []
+    for number, example in enumerate(examples, 1):
+        rows.append(Row(split, example.guid, example.label, number))
+    return rows
 
 
 def grouped(groups: Iterable[Iterable[Row]]) -> list[Row]:
     """List the rows of groups, with the group's number."""
-    return [row._replace(group=n) for n, rows in enumerate(groups, 1) for row in rows]
+    numbered = []
+    for number, rows in enumerate(groups, 1):
+        numbered += [row._replace(group=number) for row in rows]
+    return numbered
 
 
 def severity(value: float, warning: float, serious: float = float("inf")) -> Severity:
     """Choose a severity: `warning` and `serious` are the minimum values of each."""
-    return "serious" if value >= serious else "warning" if value >= warning else "info"
+    if value >= serious:
+        return "serious"
+    if value >= warning:
+        return "warning"
+    return "info"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +73,18 @@ class Finding:
 
     def as_json(self, rows: bool = True) -> dict[str, Any]:
         """Turn it into plain dictionaries, with or without its rows."""
-        names = ("id", "severity", "title", "meaning", "advice")
-        value: dict[str, Any] = {name: getattr(self, name) for name in names}
-        value |= {"measures": list(map(dict, self.measures)), "row_count": len(self.rows)}
-        return value | ({"rows": [row._asdict() for row in self.rows]} if rows else {})
+        values: dict[str, Any] = {
+            "id": self.id,
+            "severity": self.severity,
+            "title": self.title,
+            "meaning": self.meaning,
+            "advice": self.advice,
+            "measures": list(map(dict, self.measures)),
+            "row_count": len(self.rows),
+        }
+        if rows:
+            values["rows"] = [row._asdict() for row in self.rows]
+        return values
 
 
 def in_order(findings: Sequence[Finding]) -> list[Finding]:

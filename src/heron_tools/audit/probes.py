@@ -47,27 +47,36 @@ def find_by_probes(parts: Mapping[str, Labelled], labels: Sequence[str]) -> list
     them are expected to predict an event relation: those findings are `info`.
     """
     parts = {split: _thinned(part) for split, part in parts.items()}
-    if not parts or len(np.unique(next(iter(parts.values())).gold_N)) < 2:
+    if not parts:
         return []
-    texts = {split: [fields(e) for e in part.examples] for split, part in parts.items()}
-    names = list(next(iter(texts.values()))[0])
+    first = next(iter(parts))
+    if len(np.unique(parts[first].gold_N)) < 2:
+        return []
+
+    texts = {}
+    for split, part in parts.items():
+        texts[split] = [fields(example) for example in part.examples]
+    names = list(texts[first][0])
     matrices = {name: _vectorize(name, texts) for name in names}
     if len(names) > 1:
-        matrices[_ALL] = {
-            s: hstack([matrices[name][s] for name in names], format="csr") for s in parts
-        }
-    scores = {
-        name: _scores(matrices[name], parts, len(labels)) for name in tracked([*matrices], "probes")
-    }
-    return [_finding(name, scores) for name in names]
+        matrices[_ALL] = {}
+        for split in parts:
+            columns = [matrices[name][split] for name in names]
+            matrices[_ALL][split] = hstack(columns, format="csr")
+
+    scores = {}
+    for name in tracked([*matrices], "probes"):
+        scores[name] = _scores(matrices[name], parts, len(labels))
+    return [_finding(name, scores[name], scores.get(_ALL)) for name in names]
 
 
 def _thinned(part: Labelled) -> Labelled:
     """Take rows of a long split at equal distances."""
-    if len(part.examples) <= MOST_ROWS:
+    rows = len(part.examples)
+    if rows <= MOST_ROWS:
         return part
-    chosen = np.linspace(0, len(part.examples) - 1, MOST_ROWS).astype(np.int64)
-    return Labelled([part.examples[i] for i in chosen.tolist()], part.gold_N[chosen])
+    chosen = np.linspace(0, rows - 1, MOST_ROWS).astype(np.int64)
+    return Labelled([part.examples[row] for row in chosen.tolist()], part.gold_N[chosen])
 
 
 def _vectorize(name: str, texts: Mapping[str, Sequence[Mapping[str, str]]]) -> dict[str, Any]:
@@ -80,43 +89,64 @@ def _vectorize(name: str, texts: Mapping[str, Sequence[Mapping[str, str]]]) -> d
         max_features=_FEATURES,
         dtype=np.float32,
     )
-    by_split = {s: [row.get(name, "")[:_CHARACTERS] for row in rows] for s, rows in texts.items()}
+    by_split = {}
+    for split, rows in texts.items():
+        by_split[split] = [row.get(name, "")[:_CHARACTERS] for row in rows]
+
+    first = next(iter(by_split.values()))
     # Each distinct text once: several rows share a premise or window.
-    distinct = list(dict.fromkeys(next(iter(by_split.values()))))
-    vectorizer.fit(distinct if any(text.strip() for text in distinct) else ["-"])
+    distinct = list(dict.fromkeys(first))
+    is_empty = not any(text.strip() for text in distinct)
+    vectorizer.fit(["-"] if is_empty else distinct)
     return {split: _transform(vectorizer, rows) for split, rows in by_split.items()}
 
 
 def _transform(vectorizer: Any, texts: Sequence[str]) -> Any:
-    place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
-    return vectorizer.transform(place)[[place[text] for text in texts]]
+    """Compute the tf-idf of texts, of each distinct text once."""
+    distinct = dict.fromkeys(texts)
+    row_of = {text: row for row, text in enumerate(distinct)}
+    rows = [row_of[text] for text in texts]
+    return vectorizer.transform(distinct)[rows]
 
 
 def _scores(
     by_split: Mapping[str, Any], parts: Mapping[str, Labelled], classes: int
 ) -> list[Score]:
-    part = next(iter(parts.values()))
+    """Score a probe on every split; `by_split` are the features of its rows, `[N, F]`."""
     predicted = predict_splits(by_split, parts, _predict)
-    usual = majority(part.gold_N, classes)
-    return [score(s, one.gold_N, predicted[s], usual, classes) for s, one in parts.items()]
+    first = next(iter(parts.values()))
+    baseline = majority(first.gold_N, classes)
+
+    scores = []
+    for split, part in parts.items():
+        scores.append(score(split, part.gold_N, predicted[split], baseline, classes))
+    return scores
 
 
 def _predict(fitted_NF: Any, gold_N: Ids, inputs_NF: Any) -> Ids:
+    """Fit a logistic regression; return the classes of other rows."""
     if len(np.unique(gold_N)) < 2:
         return np.full(inputs_NF.shape[0], gold_N[0], np.int64)
-    return LogisticRegression(tol=1e-3, max_iter=200).fit(fitted_NF, gold_N).predict(inputs_NF)
+    model = LogisticRegression(tol=1e-3, max_iter=200)
+    return model.fit(fitted_NF, gold_N).predict(inputs_NF)
 
 
-def _finding(name: str, scores: Mapping[str, Sequence[Score]]) -> Finding:
-    best = max(scores[name], key=lambda s: s.gain)
-    gain = best.gain if best.z >= _CERTAIN and name not in EVIDENCE else 0.0
-    whole = f", {scores[_ALL][0].accuracy:.3f} with all texts" if _ALL in scores else ""
-    shown = {name: scores[name]} | ({"all texts": scores[_ALL]} if _ALL in scores else {})
+def _finding(name: str, scores: Sequence[Score], all_scores: Sequence[Score] | None) -> Finding:
+    """Describe the scores of one field's probe, beside those of all fields if there are several."""
+    best = max(scores, key=lambda score: score.gain)
+    is_artifact = best.z >= _CERTAIN and name not in EVIDENCE
+    gain = best.gain if is_artifact else 0.0
+
+    title = f"a linear probe on the {name} alone scores {say_scores(scores)}"
+    measures = [{"sees": name, **score.measure()} for score in scores]
+    if all_scores:
+        title += f", {all_scores[0].accuracy:.3f} with all texts"
+        measures += [{"sees": "all texts", **score.measure()} for score in all_scores]
     return Finding(
-        f"{name}_only",
-        severity(gain, _WARNING_GAIN, _SERIOUS_GAIN),
-        f"a linear probe on the {name} alone scores {say_scores(scores[name])}{whole}",
-        [{"sees": seen, **s.measure()} for seen, each in shown.items() for s in each],
+        id=f"{name}_only",
+        severity=severity(gain, _WARNING_GAIN, _SERIOUS_GAIN),
+        title=title,
+        measures=measures,
         advice=f"also report a baseline that sees the {name} only",
         meaning=(
             f"Tf-idf of character {_NGRAMS[0]}- to {_NGRAMS[1]}-grams and logistic regression; "

@@ -41,25 +41,27 @@ class Report:
     @property
     def title(self) -> str:
         """The heading."""
-        return f"Audit of {self.shipped.config.title or self.shipped.config.name}"
+        config = self.shipped.config
+        return f"Audit of {config.title or config.name}"
 
     @property
     def counts(self) -> str:
         """Count the findings by severity."""
-        found = Counter(finding.severity for finding in self.findings)
-        return ", ".join(f"{found[severity]} {severity}" for severity in SEVERITIES)
+        counts = Counter(finding.severity for finding in self.findings)
+        return ", ".join(f"{counts[severity]} {severity}" for severity in SEVERITIES)
 
     @property
     def facts(self) -> dict[str, str]:
         """Facts on the data's origin, by name."""
-        shipped = self.shipped
         facts = {
             "asked for": " ".join(self.overrides),
-            "language": get_language(shipped.config.language).name,
-            **{f"{split}, sha256": value for split, value in shipped.sha256.items()},
-            **{f"{split}, missing": str(path) for split, path in shipped.missing.items()},
-            "heron": __version__,
+            "language": get_language(self.shipped.config.language).name,
         }
+        for split, sha256 in self.shipped.sha256.items():
+            facts[f"{split}, sha256"] = sha256
+        for split, path in self.shipped.missing.items():
+            facts[f"{split}, missing"] = str(path)
+        facts["heron"] = __version__
         return {name: value for name, value in facts.items() if value}
 
     @property
@@ -70,7 +72,11 @@ class Report:
     @cached_property
     def examples(self) -> Mapping[tuple[str, str], Example]:
         """The examples by split and guid."""
-        return {(s, e.guid): e for s, rows in self.shipped.splits.items() for e in rows}
+        examples = {}
+        for split, rows in self.shipped.splits.items():
+            for example in rows:
+                examples[split, example.guid] = example
+        return examples
 
     def rows(self, finding: Finding, limit: int) -> list[tuple[Row, list[str]]]:
         """List the first rows of a finding, with their texts; events have their markers."""
@@ -86,7 +92,12 @@ class Report:
 
 def write(report: Report, folder: Path) -> list[Path]:
     """Write both files into `folder`; returns their paths."""
-    config, language = report.shipped.config, get_language(report.shipped.config.language)
+    config = report.shipped.config
+    language = get_language(config.language)
+
+    findings = []
+    for finding in report.findings:
+        findings.append((finding, measure_table(finding), report.rows(finding, _ROWS)))
     page = render(
         "audit.html.j2",
         Path(__file__).parent / "templates",
@@ -95,7 +106,7 @@ def write(report: Report, folder: Path) -> list[Path]:
         synthetic="Synthetic data: not a research result." if config.synthetic else "",
         counts=report.counts,
         facts=report.facts,
-        findings=[(f, measure_table(f), report.rows(f, _ROWS)) for f in report.findings],
+        findings=findings,
         columns=report.columns,
         language=language.code,
         direction=language.direction,
@@ -103,6 +114,7 @@ def write(report: Report, folder: Path) -> list[Path]:
         width=_TEXT,
         shorten=cut_text,
     )
+
     stored = {
         "heron": __version__,
         "data": config.name,
@@ -119,21 +131,25 @@ def write(report: Report, folder: Path) -> list[Path]:
 
 def print_summary(report: Report) -> None:
     """Print one line for each finding except `info`."""
-    shown = [finding for finding in report.findings if finding.severity != "info"]
-    columns = ("severity", "id", "finding", "advice")
-    rows = tuple((f.severity, f.id, f.title, f.advice) for f in shown)
     title = f"{report.title}: {report.counts}"
-    if gather(tables=[Table(title, columns, rows)]):
+    shown = [finding for finding in report.findings if finding.severity != "info"]
+
+    columns = ("severity", "id", "finding", "advice")
+    rows = [(finding.severity, finding.id, finding.title, finding.advice) for finding in shown]
+    if gather(tables=[Table(title, columns, tuple(rows))]):
         return
+
     console = Console(file=output().file, highlight=False)
     console.soft_wrap = not console.is_terminal
     console.print(Text(visible(title), "bold"))
     for finding in shown:
         style = "bold red" if finding.severity == "serious" else "yellow"
-        line = Text.assemble((f"{finding.severity:<8}", style), f" {finding.id}: ")
-        console.print(line + Text(visible(finding.title)))
+        severity = f"{finding.severity:<8}"
+        title = visible(finding.title)
+        console.print(Text.assemble((severity, style), f" {finding.id}: ", title))
         if finding.advice:
-            console.print(Text(visible(f"{'':<9}{finding.advice}"), "dim"))
+            advice = visible(f"{'':<9}{finding.advice}")
+            console.print(Text(advice, "dim"))
 
 
 def measure_table(finding: Finding) -> Table | None:
@@ -141,20 +157,24 @@ def measure_table(finding: Finding) -> Table | None:
     if not finding.measures:
         return None
     columns = tuple(finding.measures[0])
-    rows = tuple(tuple(_cell(line[c]) for c in columns) for line in finding.measures)
-    return Table("Numbers", columns, rows, finding.meaning)
+    rows = []
+    for measure in finding.measures:
+        rows.append(tuple(_cell(measure[column]) for column in columns))
+    return Table("Numbers", columns, tuple(rows), finding.meaning)
 
 
 def _cell(value: str | int | float | None) -> Cell:
-    is_tiny = isinstance(value, float) and 0 < abs(value) < _TINY
-    return Formatted(value, ".1e") if is_tiny else value  # type: ignore[arg-type]
+    """Show a tiny number, such as a p-value, with its exponent."""
+    if isinstance(value, float) and 0 < abs(value) < _TINY:
+        return Formatted(value, ".1e")
+    return value
 
 
 def highlight(text: str, markers: Sequence[str]) -> Markup:
     """Escape a text; highlight its markers (start 1, end 1, ...) and what they enclose."""
-    shown = str(escape(text))
-    both = r'<mark><bdi class="marker">\1</bdi>\2<bdi class="marker">\3</bdi></mark>'
-    for pair in zip(markers[::2], markers[1::2], strict=True):
-        opening, closing = (re.escape(str(escape(marker))) for marker in pair)
-        shown = re.sub(f"({opening})(.*?)({closing})", both, shown, flags=re.DOTALL)
-    return Markup(shown)
+    html = str(escape(text))
+    marked = r'<mark><bdi class="marker">\1</bdi>\2<bdi class="marker">\3</bdi></mark>'
+    patterns = [re.escape(str(escape(marker))) for marker in markers]
+    for start, end in zip(patterns[::2], patterns[1::2], strict=True):
+        html = re.sub(f"({start})(.*?)({end})", marked, html, flags=re.DOTALL)
+    return Markup(html)

@@ -9,6 +9,7 @@ Legend: N examples, C classes, V values.
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,13 +35,18 @@ class Labelled(NamedTuple):
 
 def labelled(splits: Splits, labels: Sequence[str]) -> dict[str, Labelled]:
     """Keep the rows with a gold label; splits without any are left out."""
-    index = {label: i for i, label in enumerate(labels)}
-    kept = {split: [e for e in examples if e.label in index] for split, examples in splits.items()}
-    return {
-        split: Labelled(rows, np.array([index[str(e.label)] for e in rows], np.int64))
-        for split, rows in kept.items()
-        if rows
-    }
+    class_of = {label: number for number, label in enumerate(labels)}
+    parts = {}
+    for split, examples in splits.items():
+        kept = []
+        gold = []
+        for example in examples:
+            if example.label in class_of:
+                kept.append(example)
+                gold.append(class_of[example.label])
+        if kept:
+            parts[split] = Labelled(kept, np.array(gold, np.int64))
+    return parts
 
 
 class Score(NamedTuple):
@@ -64,42 +70,64 @@ class Score(NamedTuple):
 
     def measure(self) -> Measure:
         """Give the score as a row of a finding's table."""
-        names = ("split", "rows", "accuracy", "majority accuracy", "macro F1", "majority macro F1")
-        return dict(zip((*names, "z"), self, strict=True))
+        return {
+            "split": self.split,
+            "rows": self.rows,
+            "accuracy": self.accuracy,
+            "majority accuracy": self.majority,
+            "macro F1": self.macro_f1,
+            "majority macro F1": self.majority_macro_f1,
+            "z": self.z,
+        }
 
 
 def folds(examples: Sequence[Example]) -> Ids:
     """Assign each example a fold, by the hash of its group, or of its text without a group."""
 
+    @cache  # groups have many rows, and texts may be long
     def draw(name: str) -> int:
         digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
         return int.from_bytes(digest[:8], "big") % FOLDS
 
-    names = [example.group or example.text for example in examples]
-    drawn = {name: draw(name) for name in set(names)}
-    return np.array([drawn[name] for name in names], np.int64)
+    return np.array([draw(example.group or example.text) for example in examples], np.int64)
 
 
 def score(split: str, gold_N: Ids, predicted_N: Ids, majority: int, classes: int) -> Score:
-    """Score predictions and the class `majority` on the same rows."""
-    right, usual = predicted_N == gold_N, gold_N == majority
-    wins, losses = int((right & ~usual).sum()), int((usual & ~right).sum())
+    """Score predictions and the class `majority` on the same rows.
 
-    def scores(named_N: Ids) -> tuple[float, float]:
-        cells = np.bincount(gold_N * classes + named_N, minlength=classes * classes)
+    Args:
+        split: the name of the split.
+        gold_N: gold class indices.
+        predicted_N: predicted class indices.
+        majority: class index.
+        classes: number of classes.
+    """
+
+    def scores(predicted_N: Ids) -> tuple[float, float]:
+        cells = np.bincount(gold_N * classes + predicted_N, minlength=classes * classes)
         matrix_CC = cells.reshape(classes, classes)
         return float(accuracy(matrix_CC)), float(macro_f1(matrix_CC))
 
-    (own, own_f1), (other, other_f1) = scores(predicted_N), scores(np.full_like(gold_N, majority))
+    own_accuracy, own_f1 = scores(predicted_N)
+    majority_accuracy, majority_f1 = scores(np.full_like(gold_N, majority))
+
+    is_right_N = predicted_N == gold_N
+    is_majority_N = gold_N == majority
+    wins = int((is_right_N & ~is_majority_N).sum())
+    losses = int((is_majority_N & ~is_right_N).sum())
+
+    # The sign test; rows that both or neither get right do not count.
     z = (wins - losses) / max(wins + losses, 1) ** 0.5
-    return Score(split, len(gold_N), own, other, own_f1, other_f1, z)
+    return Score(split, len(gold_N), own_accuracy, majority_accuracy, own_f1, majority_f1, z)
 
 
 def say_scores(scores: Sequence[Score]) -> str:
     """List accuracies by split, beside the majority's."""
-    return "; ".join(
-        f"{s.accuracy:.3f} on {s.split} where the majority has {s.majority:.3f}" for s in scores
-    )
+    texts = []
+    for score in scores:
+        accuracy = f"{score.accuracy:.3f} on {score.split}"
+        texts.append(f"{accuracy} where the majority has {score.majority:.3f}")
+    return "; ".join(texts)
 
 
 def majority(gold_N: Ids, classes: int) -> int:
@@ -112,17 +140,30 @@ def predict_splits(
 ) -> dict[str, Ids]:
     """Predict the class indices of every split: the first by cross-validation, others from it.
 
-    `inputs` are arrays or sparse matrices with N rows; `predict` gets inputs and class indices to
-    fit on, and inputs to predict. If all rows are in one fold, nothing can be held out.
+    If all rows are in one fold, nothing can be held out.
+
+    Args:
+        inputs: arrays or sparse matrices with N rows, by split.
+        parts: the labelled rows of the same splits.
+        predict: gets inputs and class indices to fit on, and inputs to predict.
     """
     first, *others = parts
-    known, gold_N = inputs[first], parts[first].gold_N
-    fold_N, found_N = folds(parts[first].examples), np.zeros_like(gold_N)
+    examples, gold_N = parts[first]
+    first_inputs = inputs[first]
+
+    fold_N = folds(examples)
+    predicted_N = np.zeros_like(gold_N)
     for fold in np.unique(fold_N):
-        held_N = fold_N == fold
-        rest_N = held_N if held_N.all() else ~held_N
-        found_N[held_N] = predict(known[rest_N], gold_N[rest_N], known[held_N])
-    return {first: found_N} | {split: predict(known, gold_N, inputs[split]) for split in others}
+        is_held_N = fold_N == fold
+        is_fitted_N = is_held_N if is_held_N.all() else ~is_held_N
+        predicted_N[is_held_N] = predict(
+            first_inputs[is_fitted_N], gold_N[is_fitted_N], first_inputs[is_held_N]
+        )
+
+    predicted = {first: predicted_N}
+    for split in others:
+        predicted[split] = predict(first_inputs, gold_N, inputs[split])
+    return predicted
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,33 +177,53 @@ class Rule:
 
     def predict(self, values_N: Values) -> Ids:
         """Predict class indices, N."""
-        names = values_N
+        names_N = values_N
         if self.threshold is not None:
-            names = np.where(values_N.astype(float) <= self.threshold, "<=", ">")
-        return np.array([self.classes.get(str(name), self.other) for name in names], np.int64)
+            names_N = np.where(values_N.astype(float) <= self.threshold, "<=", ">")
+        return np.array([self.classes.get(str(name), self.other) for name in names_N], np.int64)
 
     def describe(self, labels: Sequence[str]) -> str:
         """Write the rule as text: `yes → neutral, no → reasoning`."""
         limit = "" if self.threshold is None else f" {self.threshold:.4g}"
-        return ", ".join(f"{name}{limit} → {labels[i]}" for name, i in self.classes.items())
+        cases = []
+        for name, class_index in self.classes.items():
+            cases.append(f"{name}{limit} → {labels[class_index]}")
+        return ", ".join(cases)
 
 
 def fit(values_N: Values, gold_N: Ids, classes: int) -> Rule:
-    """Fit the rule with the fewest errors on these rows; numbers get a threshold."""
-    usual = majority(gold_N, classes)
+    """Fit the rule with the fewest errors on these rows; numbers get a threshold.
+
+    Args:
+        values_N: a feature, float or text.
+        gold_N: class indices.
+        classes: number of classes.
+    """
+    majority_class = majority(gold_N, classes)
     names, value_N = np.unique(values_N, return_inverse=True)
     counts_VC = np.zeros((len(names), classes), np.int64)
     np.add.at(counts_VC, (value_N, gold_N), 1)
+
     if values_N.dtype.kind != "f":
-        by_frequency = counts_VC.sum(1).argsort(kind="stable")[::-1]
         best_V = counts_VC.argmax(1)
-        return Rule(None, {str(names[v]): int(best_V[v]) for v in by_frequency}, usual)
+        class_of = {}
+        for value in counts_VC.sum(1).argsort(kind="stable")[::-1]:  # the most frequent first
+            class_of[str(names[value])] = int(best_V[value])
+        return Rule(None, class_of, majority_class)
+
     if len(names) == 1:
-        return Rule(float(names[0]), {"<=": usual, ">": usual}, usual)
-    below_VC = counts_VC.cumsum(0)  # a threshold after each value
+        class_of = {"<=": majority_class, ">": majority_class}
+        return Rule(float(names[0]), class_of, majority_class)
+
+    # A threshold after each value but the last.
+    below_VC = counts_VC.cumsum(0)
     above_VC = below_VC[-1] - below_VC
     right_V = below_VC.max(1) + above_VC.max(1)
     best = int(right_V[:-1].argmax())
-    sides = {"<=": int(below_VC[best].argmax()), ">": int(above_VC[best].argmax())}
+
     threshold = float((names[best] + names[best + 1]) / 2)
-    return Rule(threshold, sides, usual)
+    class_of = {
+        "<=": int(below_VC[best].argmax()),
+        ">": int(above_VC[best].argmax()),
+    }
+    return Rule(threshold, class_of, majority_class)

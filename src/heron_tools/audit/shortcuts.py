@@ -1,6 +1,7 @@
 """Shortcuts: single features that predict the label, compared with the most frequent class."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +19,11 @@ from heron_tools.audit.features import (
 )
 from heron_tools.audit.findings import Finding, Measure, Row, rows_of, severity
 from heron_tools.audit.rules import (
+    Ids,
     Labelled,
     Rule,
     Score,
+    Values,
     fit,
     folds,
     predict_splits,
@@ -68,104 +71,154 @@ def find_shortcuts(
     """
     if not parts:
         return []
-    by_split = {split: measure(part.examples, language) for split, part in parts.items()}
-    findings, word_features, tried = _words(parts, labels)
-    for split, found in word_features.items():
-        by_split[split] += found
-    judged = [
-        _judge(dict(zip(parts, features, strict=True)), parts, len(labels))
-        for features in tracked(list(zip(*by_split.values(), strict=True)), "rules")
-        if len(np.unique(features[0].values_N)) > 1
-    ]
-    judged.sort(key=lambda each: -each.gain)
+    features = {split: measure(part.examples, language) for split, part in parts.items()}
+    word_findings, tried_words = _add_words(features, parts, labels)
+
+    judged = []
+    for in_splits in tracked(list(zip(*features.values(), strict=True)), "rules"):
+        is_constant = len(np.unique(in_splits[0].values_N)) < 2
+        if not is_constant:
+            by_split = dict(zip(parts, in_splits, strict=True))
+            judged.append(_judge(by_split, parts, len(labels)))
+    judged.sort(key=lambda rule: -rule.gain)
+
     # The critical value of z for so many rules (Bonferroni).
-    certain = float(norm.isf(_CHANCE / max(len(judged) + tried, 1)))
+    critical_z = float(norm.isf(_CHANCE / max(len(judged) + tried_words, 1)))
     families: dict[str, list[Judged]] = {}
-    for each in judged:
-        if any(s.z >= certain and s.gain >= WARNING_GAIN / 2 for s in each.scores):
-            field = each.feature.field  # features of the evidence have findings of their own
-            id = each.feature.family + (f".{field}" if field in EVIDENCE else "")
-            families.setdefault(id, []).append(each)
-    found_rules = [_finding(id, rules, labels) for id, rules in families.items()]
-    return [*found_rules, *_unknown_negation(language), *findings, *_overview(judged, labels)]
+    for rule in judged:
+        id = rule.feature.family
+        if rule.feature.field in EVIDENCE:
+            id += f".{rule.feature.field}"
+        for split_score in rule.scores:
+            if split_score.z >= critical_z and split_score.gain >= WARNING_GAIN / 2:
+                families.setdefault(id, []).append(rule)
+                break
+
+    findings = [_finding(id, rules, labels) for id, rules in families.items()]
+    findings += _unknown_negation(language)
+    findings += word_findings
+    findings += _overview(judged, labels)
+    return findings
 
 
 def _judge(features: Mapping[str, Feature], parts: Mapping[str, Labelled], classes: int) -> Judged:
-    """Fit the rule of one feature on the first split; score it and list its rows on every split."""
+    """Fit the rule of one feature on the first split; score it and list its rows on every split.
+
+    Args:
+        features: the feature by split.
+        parts: the labelled rows of the same splits.
+        classes: number of classes.
+    """
+
+    def predict(fitted_N: Values, gold_N: Ids, values_N: Values) -> Ids:
+        return fit(fitted_N, gold_N, classes).predict(values_N)
+
     first = next(iter(parts))
     rule = fit(features[first].values_N, parts[first].gold_N, classes)
-    predicted = predict_splits(
-        {split: each.values_N for split, each in features.items()},
-        parts,
-        lambda known, gold_N, values_N: fit(known, gold_N, classes).predict(values_N),
-    )
-    scores, rows = [], list[Row]()
+    values = {split: feature.values_N for split, feature in features.items()}
+    predicted = predict_splits(values, parts, predict)
+
+    scores = []
+    rows: list[Row] = []
     for split, (examples, gold_N) in parts.items():
-        named_N = predicted[split]
-        scores.append(score(split, gold_N, named_N, rule.other, classes))
-        given = np.flatnonzero((named_N == gold_N) & (gold_N != rule.other)).tolist()
-        rows += rows_of(split, (examples[i] for i in given))
+        predicted_N = predicted[split]
+        scores.append(score(split, gold_N, predicted_N, rule.other, classes))
+
+        # Rows of the majority class need no rule.
+        is_given_away_N = (predicted_N == gold_N) & (gold_N != rule.other)
+        given_away = compress(examples, is_given_away_N)
+        rows += rows_of(split, given_away)
     return Judged(features[first], rule, scores, rows)
 
 
-def _words(
-    parts: Mapping[str, Labelled], labels: Sequence[str]
-) -> tuple[list[Finding], dict[str, list[Feature]], int]:
-    """Find each field's typical words and its best words as features; count all words tried."""
-    by_split = {split: [fields(e) for e in part.examples] for split, part in parts.items()}
+def _add_words(
+    features: Mapping[str, list[Feature]], parts: Mapping[str, Labelled], labels: Sequence[str]
+) -> tuple[list[Finding], int]:
+    """Find each field's typical words; add its best words to the features of each split.
+
+    Returns the findings, and the number of words tried.
+    """
     first = next(iter(parts))
-    gold_N, fold_N = parts[first].gold_N, folds(parts[first].examples)
+    gold_N = parts[first].gold_N
+    fold_N = folds(parts[first].examples)
+
+    rows = {}
+    for split, part in parts.items():
+        rows[split] = [fields(example) for example in part.examples]
+    names = list(rows[first][0])
+    if names != [WINDOW]:
+        names = [name for name in names if name != WINDOW]
+
     findings: list[Finding] = []
-    features: dict[str, list[Feature]] = {split: [] for split in parts}
     tried = 0
-    names = by_split[first][0]
-    for field in [name for name in names if name != WINDOW] or names:
-        texts = {s: [row.get(field, "") for row in rows] for s, rows in by_split.items()}
-        found = vocabulary(texts[first])
-        tried += len(found.words)
-        findings += typical_words(first, field, found, gold_N, labels)
-        for word in best_words(found, gold_N, fold_N, len(labels)):
+    for field in names:
+        texts = {}
+        for split in parts:
+            texts[split] = [row.get(field, "") for row in rows[split]]
+        frequent = vocabulary(texts[first])
+        tried += len(frequent.words)
+        findings += typical_words(first, field, frequent, gold_N, labels)
+        for word in best_words(frequent, gold_N, fold_N, len(labels)):
             for split in parts:
                 features[split].append(word_feature(field, word, texts[split]))
-    return findings, features, tried
+    return findings, tried
 
 
 def _finding(id: str, rules: Sequence[Judged], labels: Sequence[str]) -> Finding:
+    """Describe the significant rules of one family of features; the first is the best."""
     best = rules[0]
-    level = severity(max(s.gain for s in best.scores), WARNING_GAIN, SERIOUS_GAIN)
+    description = f"{best.feature.name}: {best.rule.describe(labels)}"
+    gain = max(score.gain for score in best.scores)
+    is_evidence = best.feature.field in EVIDENCE
     return Finding(
-        id,
-        "info" if best.feature.field in EVIDENCE else level,
-        f"{best.feature.name}: {best.rule.describe(labels)}. This rule alone scores "
-        + say_scores(best.scores),
-        list(_measures(rules, labels)),
-        best.given_away,
-        _ADVICE.get(best.feature.family, _ADVICE_ELSE),
-        "Rows listed: those that the first rule gets right and the majority class does not.",
+        id=id,
+        severity="info" if is_evidence else severity(gain, WARNING_GAIN, SERIOUS_GAIN),
+        title=f"{description}. This rule alone scores {say_scores(best.scores)}",
+        measures=_measures(rules, labels),
+        rows=best.given_away,
+        advice=_ADVICE.get(best.feature.family, _ADVICE_ELSE),
+        meaning=(
+            "Rows listed: those that the first rule gets right and the majority class does not."
+        ),
     )
 
 
-def _measures(rules: Sequence[Judged], labels: Sequence[str]) -> Iterator[Measure]:
-    for each in rules:
-        rule = {"rule": each.feature.name, "predicts": each.rule.describe(labels)}
-        yield from ({**rule, **s.measure()} for s in each.scores)
+def _measures(rules: Sequence[Judged], labels: Sequence[str]) -> list[Measure]:
+    """Lay out the scores of rules, one row for each split."""
+    measures: list[Measure] = []
+    for feature, rule, scores, _ in rules:
+        prefix = {"rule": feature.name, "predicts": rule.describe(labels)}
+        for split_score in scores:
+            measures.append({**prefix, **split_score.measure()})
+    return measures
 
 
 def _overview(judged: Sequence[Judged], labels: Sequence[str]) -> list[Finding]:
-    title = f"{len(judged)} rules of one feature were tried; the best of them"
-    meaning = (
-        "First split: scored by five folds; others: by the rule of the first. "
-        "z: standard deviations above the majority class."
+    """Show the best rules, significant or not."""
+    if not judged:
+        return []
+    overview = Finding(
+        id="rules",
+        severity="info",
+        title=f"{len(judged)} rules of one feature were tried; the best of them",
+        measures=_measures(judged[:_LISTED], labels),
+        meaning=(
+            "First split: scored by five folds; others: by the rule of the first. "
+            "z: standard deviations above the majority class."
+        ),
     )
-    measures = list(_measures(judged[:_LISTED], labels))
-    return [Finding("rules", "info", title, measures, meaning=meaning)] if judged else []
+    return [overview]
 
 
 def _unknown_negation(language: str) -> list[Finding]:
-    known = LANGUAGES.find(language)
-    if known and known.negation:
+    """Report that the rule of negation could not be tried, for a language without a word list."""
+    profile = LANGUAGES.find(language)
+    if profile and profile.negation:
         return []
-    title = f"'{language}' has no list of negation words: that rule was not tried"
-    return [
-        Finding("negation.unknown", "info", title, advice="add them to its Language (negation=)")
-    ]
+    unknown = Finding(
+        id="negation.unknown",
+        severity="info",
+        title=f"'{language}' has no list of negation words: that rule was not tried",
+        advice="add them to its Language (negation=)",
+    )
+    return [unknown]

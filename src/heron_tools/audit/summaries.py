@@ -32,7 +32,9 @@ def find_in_summaries(splits: Splits) -> list[Finding]:
         rows = [example for example in examples if example.target is not None]
         if rows:
             findings.append(_copied(split, rows))
-            findings += [*_short(split, rows), *_long(split, rows), *_cut(split, rows)]
+            findings += _short(split, rows)
+            findings += _long(split, rows)
+            findings += _cut(split, rows)
     return findings
 
 
@@ -44,64 +46,86 @@ def fragments(article: Sequence[str], summary: Sequence[str]) -> list[int]:
     Source: Grusky, Naaman and Artzi 2018 (Newsroom), Figure 3: divided by the words of the
     summary, their sum is the coverage and the sum of their squares the density.
     """
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(article):
-        places.setdefault(word, []).append(place)
-    found: list[int] = []
+    positions: dict[str, list[int]] = {}
+    for position, word in enumerate(article):
+        positions.setdefault(word, []).append(position)
+
+    lengths: list[int] = []
     start = 0
     while start < len(summary):
-        here = places.get(summary[start], ())
-        longest = max((_common(article, place, summary, start) for place in here), default=0)
-        found += [longest] * bool(longest)
+        longest = 0
+        for position in positions.get(summary[start], ()):
+            longest = max(longest, _common(article, position, summary, start))
+        if longest:
+            lengths.append(longest)
         start += max(longest, 1)
-    return found
+    return lengths
 
 
-def _common(article: Sequence[str], place: int, summary: Sequence[str], start: int) -> int:
+def _common(article: Sequence[str], position: int, summary: Sequence[str], start: int) -> int:
     """Count the equal words from two positions on."""
-    places = zip(range(place, len(article)), range(start, len(summary)), strict=False)
-    differ = (n for n, (a, b) in enumerate(places) if article[a] != summary[b])
-    return next(differ, min(len(article) - place, len(summary) - start))
+    limit = min(len(article) - position, len(summary) - start)
+    length = 0
+    while length < limit and article[position + length] == summary[start + length]:
+        length += 1
+    return length
 
 
 def _copied(split: str, rows: Sequence[Example]) -> Finding:
-    whole, first = list[Example](), 0
-    coverage, density, from_lead = list[float](), list[float](), list[float]()
+    """Measure how much of the summaries is copied from their articles.
+
+    Source: Grusky, Naaman and Artzi 2018 (Newsroom), section 4 (coverage and density).
+    """
+    copied: list[Example] = []
+    copied_from_lead = 0
+    coverage: list[float] = []
+    density: list[float] = []
+    from_lead: list[float] = []
     for example in rows:
-        summary = folded_words(str(example.target))
-        beginning = lead_text(split_sentences(example.text))
-        if _occurs_in(str(example.target), example.text):
-            whole.append(example)
-            first += _occurs_in(str(example.target), beginning)
-        lengths = fragments(folded_words(example.text), summary)
-        size = max(len(summary), 1)
+        summary = str(example.target)
+        lead = lead_text(split_sentences(example.text))
+        if _occurs_in(summary, example.text):
+            copied.append(example)
+            copied_from_lead += _occurs_in(summary, lead)
+
+        summary_words = folded_words(summary)
+        lengths = fragments(folded_words(example.text), summary_words)
+        size = max(len(summary_words), 1)
         coverage.append(sum(lengths) / size)
         density.append(sum(length**2 for length in lengths) / size)
-        known = set(pairwise(folded_words(beginning)))
-        bigrams = list(pairwise(summary))
-        from_lead.append(sum(bigram in known for bigram in bigrams) / max(len(bigrams), 1))
-    share = len(whole) / len(rows)
+
+        bigrams = list(pairwise(summary_words))
+        lead_bigrams = set(pairwise(folded_words(lead)))
+        in_lead = sum(bigram in lead_bigrams for bigram in bigrams)
+        from_lead.append(in_lead / max(len(bigrams), 1))
+
+    share = len(copied) / len(rows)
     measures: list[Measure] = [
         {
             "rows": len(rows),
-            "occur in the article": len(whole),
+            "occur in the article": len(copied),
             "share": share,
-            f"in its first {LEAD} sentences": first,
+            f"in its first {LEAD} sentences": copied_from_lead,
             "mean coverage": float(np.mean(coverage)),
             "mean density": float(np.mean(density)),
             f"mean share of bigrams in the first {LEAD}": float(np.mean(from_lead)),
         }
     ]
+    counts = f"{len(copied):,} of {len(rows):,}"
+    advice = ""
+    if copied:
+        advice = "compare with baseline=lead and baseline=oracle: extractive systems score high"
     return Finding(
-        f"copied.{split}",
-        severity(share, _COPIED_WARNING, _COPIED_SERIOUS),
-        f"{split}: {len(whole):,} of {len(rows):,} summaries occur in their article word by word",
-        measures,
-        rows_of(split, whole),
-        "compare with baseline=lead and baseline=oracle: extractive systems score high"
-        * bool(whole),
-        "Coverage: share of a summary's words in sequences copied from the article; density: "
-        "mean length of a word's sequence.",
+        id=f"copied.{split}",
+        severity=severity(share, _COPIED_WARNING, _COPIED_SERIOUS),
+        title=f"{split}: {counts} summaries occur in their article word by word",
+        measures=measures,
+        rows=rows_of(split, copied),
+        advice=advice,
+        meaning=(
+            "Coverage: share of a summary's words in sequences copied from the article; density: "
+            "mean length of a word's sequence."
+        ),
     )
 
 
@@ -111,23 +135,38 @@ def _occurs_in(text: str, other: str) -> bool:
 
 
 def _short(split: str, rows: Sequence[Example]) -> list[Finding]:
+    """List the summaries of fewer than `SHORT` words, the shortest first."""
     short = [example for example in rows if len(folded_words(str(example.target))) < SHORT]
     if not short:
         return []
     short.sort(key=lambda example: len(str(example.target)))
-    level = severity(len(short) / len(rows), _SHORT_WARNING)
-    title = f"{split}: {len(short):,} of {len(rows):,} summaries have fewer than {SHORT} words"
-    advice = f"data.summaries.min_summary_tokens={SHORT} leaves them out"
-    return [Finding(f"short.{split}", level, title, rows=rows_of(split, short), advice=advice)]
+    finding = Finding(
+        id=f"short.{split}",
+        severity=severity(len(short) / len(rows), _SHORT_WARNING),
+        title=f"{split}: {len(short):,} of {len(rows):,} summaries have fewer than {SHORT} words",
+        rows=rows_of(split, short),
+        advice=f"data.summaries.min_summary_tokens={SHORT} leaves them out",
+    )
+    return [finding]
 
 
 def _long(split: str, rows: Sequence[Example]) -> list[Finding]:
-    long = [e for e in rows if len(folded_words(str(e.target))) >= len(folded_words(e.text))]
+    """List the summaries that have at least as many words as their article."""
+    long = []
+    for example in rows:
+        summary_length = len(folded_words(str(example.target)))
+        if summary_length >= len(folded_words(example.text)):
+            long.append(example)
     if not long:
         return []
-    title = f"{split}: {len(long):,} summaries are as long as their article, or longer"
-    advice = "is the article whole, and in the right column (data.columns)?"
-    return [Finding(f"long.{split}", "warning", title, rows=rows_of(split, long), advice=advice)]
+    finding = Finding(
+        id=f"long.{split}",
+        severity="warning",
+        title=f"{split}: {len(long):,} summaries are as long as their article, or longer",
+        rows=rows_of(split, long),
+        advice="is the article whole, and in the right column (data.columns)?",
+    )
+    return [finding]
 
 
 def _cut(split: str, rows: Sequence[Example]) -> list[Finding]:
@@ -140,22 +179,33 @@ def _cut(split: str, rows: Sequence[Example]) -> list[Finding]:
     start, size = densest(lengths)
     low = float(lengths[start])
     high = low * _CUT_WIDTH
-    below = int(((lengths >= low / _CUT_WIDTH) & (lengths < low)).sum())
-    above = int(((lengths >= high) & (lengths < high * _CUT_WIDTH)).sum())
-    beside, share = max(below, above), size / len(lengths)
+
+    # The neighbouring ranges are as wide as the peak, in ratio.
+    below = np.count_nonzero((lengths >= low / _CUT_WIDTH) & (lengths < low))
+    above = np.count_nonzero((lengths >= high) & (lengths < high * _CUT_WIDTH))
+    neighbours = int(max(below, above))
+    share = size / len(lengths)
     elsewhere = 1 - (below + size + above) / len(lengths)
-    certain = (size - beside) / np.sqrt(size + beside) >= _CUT_CERTAIN
+
     is_large = share >= _CUT_SHARE and elsewhere >= _CUT_ELSEWHERE
-    if not (certain and is_large and size >= _CUT_RATIO * beside):
+    is_peak = size >= _CUT_RATIO * neighbours
+    z = (size - neighbours) / np.sqrt(size + neighbours)
+    if not (is_large and is_peak and z >= _CUT_CERTAIN):
         return []
-    peak = [e for e in rows if low <= len(e.text.split()) < high]
-    title = f"{split}: {size:,} of {len(rows):,} articles have {low:.0f} to {high:.0f} words"
-    meaning = f"The lengths just below and just above have at most {beside:,} articles each."
-    advice = "probably truncated: their summaries may be about the missing part"
-    numbers: list[Measure] = [{"articles": size, "share": share, "neighbours": beside}]
-    return [
-        Finding(f"cut.{split}", "warning", title, numbers, rows_of(split, peak), advice, meaning)
-    ]
+
+    peak = [example for example in rows if low <= len(example.text.split()) < high]
+    finding = Finding(
+        id=f"cut.{split}",
+        severity="warning",
+        title=f"{split}: {size:,} of {len(rows):,} articles have {low:.0f} to {high:.0f} words",
+        measures=[{"articles": size, "share": share, "neighbours": neighbours}],
+        rows=rows_of(split, peak),
+        advice="probably truncated: their summaries may be about the missing part",
+        meaning=(
+            f"The lengths just below and just above have at most {neighbours:,} articles each."
+        ),
+    )
+    return [finding]
 
 
 def densest(lengths: np.ndarray) -> tuple[int, int]:

@@ -2,10 +2,8 @@
 
 import re
 import unicodedata
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
-from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,29 +34,28 @@ def sides(example: Example) -> dict[str, str]:
 
 def names_of(splits: Splits) -> tuple[str, ...]:
     """Name the texts of a data set's rows; some rows may lack the second."""
-    found = {tuple(sides(example)) for example in every(splits)}
-    return max(found, key=lambda names: (len(names), names), default=(TEXT,))
-
-
-def every(splits: Splits) -> Iterator[Example]:
-    """Iterate over the examples of all splits."""
-    return (example for examples in splits.values() for example in examples)
+    kinds = {tuple(sides(example)) for examples in splits.values() for example in examples}
+    return max(kinds, key=lambda names: (len(names), names), default=(TEXT,))
 
 
 def fields(example: Example) -> dict[str, str]:
     """Name the parts of a row that a model could read alone.
 
     They are `sides`, the second first; for a window also its `events` and the text `between` them.
+
+    Returns:
+        Texts by name.
     """
     texts = sides(example)
     if len(texts) > 1:
         return dict(reversed(texts.items()))
     if len(example.spans) < 2:
         return {TEXT: example.text}
-    spans = sorted(example.spans)
-    events = " … ".join(example.text[start:end] for start, end in example.spans)
-    between = example.text[spans[0].end : max(spans[1].start, spans[0].end)]
-    return {EVENTS: events, BETWEEN: between, WINDOW: example.text}
+
+    first, second, *_ = sorted(example.spans)
+    between = example.text[first.end : max(second.start, first.end)]
+    events = [example.text[start:end] for start, end in example.spans]
+    return {EVENTS: " … ".join(events), BETWEEN: between, WINDOW: example.text}
 
 
 def words(text: str) -> list[str]:
@@ -74,26 +71,38 @@ class Numbered(NamedTuple):
 
 
 def numbered(splits: Splits, level: Callable[[str], str]) -> Numbered:
-    """Number texts, each normalised once: a row is its two `sides`, or its only text and -1.
+    """Number texts: a row is its two `sides`, or its only text and -1.
 
     For a text with events, the second number stands for these, and is below -1.
+
+    Args:
+        splits: the rows.
+        level: normalises a text; texts that it makes equal have one number.
     """
-    texts = defaultdict(count(1).__next__, {"": 0})
-    events: defaultdict[Hashable, int] = defaultdict(count(-2, -1).__next__)
+    text_ids = {"": 0}
+    event_ids: dict[Hashable, int] = {}
 
-    def row(example: Example) -> tuple[int, int]:
-        first, *second = (texts[level(text)] for text in sides(example).values())
-        if second:
-            return first, second[0]
-        # Offsets may differ between copies: an event is its words and the text before it.
-        found = tuple((level(example.text[:a]), level(example.text[a:b])) for a, b in example.spans)
-        return first, events[found] if found else -1
+    def number(text: str) -> int:
+        return text_ids.setdefault(level(text), len(text_ids))
 
-    found = {
-        split: np.fromiter(map(row, examples), np.dtype((np.int32, 2)), len(examples))
-        for split, examples in splits.items()
-    }
-    return Numbered(list(texts), found)
+    rows = {}
+    for split, examples in splits.items():
+        rows[split] = np.empty((len(examples), 2), np.int32)
+        for row, example in enumerate(examples):
+            first, *second = map(number, sides(example).values())
+            if second:
+                rows[split][row] = first, second[0]
+                continue
+
+            # Offsets may differ between copies: an event is its words and the text before it.
+            events = []
+            for start, end in example.spans:
+                events.append((level(example.text[:start]), level(example.text[start:end])))
+            events_id = -1
+            if events:
+                events_id = event_ids.setdefault(tuple(events), -2 - len(event_ids))
+            rows[split][row] = first, events_id
+    return Numbered(list(text_ids), rows)
 
 
 def loose(text: str) -> str:
@@ -108,5 +117,6 @@ def loose(text: str) -> str:
 
 @cache
 def _combining() -> re.Pattern[str]:
-    marks = (chr(code) for code in range(0x300, 0x10000) if unicodedata.combining(chr(code)))
+    """Match one combining mark of the Basic Multilingual Plane."""
+    marks = [chr(code) for code in range(0x300, 0x10000) if unicodedata.combining(chr(code))]
     return re.compile(f"[{''.join(marks)}]")

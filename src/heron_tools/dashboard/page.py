@@ -46,23 +46,29 @@ _DIGITS = 6  # significant, of every number on the page
 def write_dashboard(folder: Path, out: Path | None = None) -> Path:
     """Write `dashboard.html` for a sweep, by default into its folder; returns the page's path."""
     folder = Path(folder)
-    runs = collect(folder)
     target = Path(out) if out else folder
-    chosen, title = without_first_runs(runs), folder.resolve().name
-    content = dashboard_data(title, chosen, target)
+    runs = collect(folder)
+    shown_runs = without_first_runs(runs)
+    content = dashboard_data(folder.resolve().name, shown_runs, target)
+
     best = content["best"]
     if best is not None:
-        shown = {split: show(Summary(*best[split])) for split in SPLITS if best[split]}
-        best = {"test": None, **best, **shown, "job": content["runs"][best["run"]]["job"]}
-        best["copied"] = [(name, split, show(value)) for name, split, value in best["copied"]]
+        scores: dict[str, str | None] = {}
+        for split in SPLITS:
+            summary = best[split]
+            scores[split] = show(Summary(*summary)) if summary else None
+        copied = [(name, split, show(value)) for name, split, value in best["copied"]]
+        job = content["runs"][best["run"]]["job"]
+        best = {**best, **scores, "copied": copied, "job": job}
+
     spent = spent_table(runs)
     page = render(
         "dashboard.html.j2",
         Path(__file__).parent / "templates",
         title=content["title"],
         synthetic=content["synthetic"],
-        states=count_states(chosen),
-        first=len(runs) - len(chosen),
+        states=count_states(shown_runs),
+        first=len(runs) - len(shown_runs),
         linked=any(run["link"] for run in content["runs"]),
         best=best,
         monitor=content["monitor"],
@@ -84,15 +90,35 @@ def dashboard_data(title: str, runs: Sequence[RunRecord], folder: Path) -> dict[
         where lower is better), `copied` (by metric, its names for lead-3 and the oracle), `runs`,
         `groups` (labels), `best`.
     """
-    keys, metrics, monitor = varying_keys(runs), headline_metrics(runs), watched_score(runs)
-    present = {name for run in runs for split in run.scores.values() for name in split}
-    watched = with_copied([monitor], present) if monitor else []
-    metrics = list(dict.fromkeys([*watched, *metrics]))
-    links = page_links(runs, folder)
+    monitor = watched_score(runs)
+    metrics = headline_metrics(runs)
+    if monitor:
+        stored = {name for run in runs for split in run.scores.values() for name in split}
+        metrics = list(dict.fromkeys([*with_copied([monitor], stored), *metrics]))
+
+    copied = {}
+    for name in metrics:
+        copies = with_copied([name], metrics)[1:]
+        if copies:
+            copied[name] = copies
+
     groups = group_runs(runs)
+    group_numbers = {}
+    for number, group in enumerate(groups):
+        for run in group.runs:
+            group_numbers[run.path] = number
+
+    keys = varying_keys(runs)
     columns = {key: values_of(runs, key) for key in keys}
-    settings = [[column[number] for column in columns.values()] for number in range(len(runs))]
-    place = {run.path: number for number, group in enumerate(groups) for run in group.runs}
+    links = page_links(runs, folder)
+    run_data = []
+    for row, run in enumerate(runs):
+        data = _run(run, metrics)
+        data["settings"] = [column[row] for column in columns.values()]
+        data["group"] = group_numbers[run.path]
+        data["link"] = links.get(run.job)
+        run_data.append(data)
+
     content = {
         "version": _FORMAT,
         "title": title,
@@ -103,16 +129,8 @@ def dashboard_data(title: str, runs: Sequence[RunRecord], folder: Path) -> dict[
         "metrics": metrics,
         "monitor": monitor,
         "minimised": [name for name in metrics if is_minimised(name)],
-        "copied": {name: found for name in metrics if (found := with_copied([name], metrics)[1:])},
-        "runs": [
-            {
-                **_run(run, metrics),
-                "settings": own,
-                "group": place[run.path],
-                "link": links.get(run.job),
-            }
-            for run, own in zip(runs, settings, strict=True)
-        ],
+        "copied": copied,
+        "runs": run_data,
         "groups": [group.label for group in groups],
         "best": _best(title, groups, runs, monitor),
     }
@@ -125,20 +143,23 @@ def curves(path: Path, metrics: Sequence[str]) -> dict[str, list[list[float | No
     Returns:
         `{"train/loss": [[step, value], ...]}`, at most `POINTS` points each, the last one always.
     """
-    wanted = ["train/loss", "validation/loss", *(f"validation/{name}" for name in metrics)]
-    found: dict[str, list[list[float | None]]] = {name: [] for name in wanted}
     try:
         rows = RunFolder(path.parent).read_metrics()
     except ConfigError:
         return {}
-    for row in rows:
-        for name in row.keys() & found.keys() if "step" in row else ():
-            found[name].append([int(row["step"]), _rounded(row[name])])
-    for name, points in found.items():
+
+    curves = {}
+    for name in ("train/loss", "validation/loss", *(f"validation/{name}" for name in metrics)):
+        points: list[list[float | None]] = []
+        for row in rows:
+            if name in row and "step" in row:
+                points.append([int(row["step"]), _rounded(row[name])])
         if len(points) > POINTS:
             step = (len(points) - 1) / (POINTS - 1)
-            found[name] = [points[round(place * step)] for place in range(POINTS)]
-    return {name: points for name, points in found.items() if points}
+            points = [points[round(number * step)] for number in range(POINTS)]
+        if points:
+            curves[name] = points
+    return curves
 
 
 def repeat_command(title: str, group: System) -> str:
@@ -146,28 +167,41 @@ def repeat_command(title: str, group: System) -> str:
 
     Only overrides of the command line are repeated; secrets in them are masked.
     """
-    seeds: dict[str, list[str]] = {}
-    words: dict[str, str] = {}
+    seeds: dict[str, set[str]] = {}
+    settings: dict[str, str] = {}
     for run in group.runs:
-        for word in map(str, run.status.get("overrides", ())):
-            typed, _, value = word.partition("=")
-            key = typed.lstrip("+~")
+        for override in map(str, run.status.get("overrides", ())):
+            prefixed_key, _, value = override.partition("=")
+            key = prefixed_key.lstrip("+~")
             if is_seed(key):
-                seeds.setdefault(typed, []).append(value)
+                seeds.setdefault(prefixed_key, set()).add(value)
             elif key.split(".")[0] not in _COMMAND_GROUPS:
-                words[key] = word  # with its `+` or `~`
-    several = {key: ",".join(sorted({*each}, key=natural)) for key, each in seeds.items()}
-    # An unquoted comma would make a sweep over two values.
-    sweep = f"'{title}-again'" if "," in title else f"{title}-again"
-    flag = ["-m"] if any("," in value for value in several.values()) else []
-    drawn = [f"{key}={value}" for key, value in several.items()]
-    parts = ["heron", "train", *flag, *words.values(), *drawn, f"run.sweep={sweep}"]
-    return redact(shlex.join(parts))
+                settings[key] = override  # with its `+` or `~`
+
+    command = ["heron", "train"]
+    seed_overrides = []
+    for key, values in seeds.items():
+        seed_overrides.append(f"{key}={','.join(sorted(values, key=natural))}")
+    if any("," in override for override in seed_overrides):
+        command.append("-m")
+    command += [*settings.values(), *seed_overrides]
+
+    sweep = f"{title}-again"
+    if "," in sweep:  # an unquoted comma would make a sweep over two values
+        sweep = f"'{sweep}'"
+    command.append(f"run.sweep={sweep}")
+    return redact(shlex.join(command))
 
 
 def _run(run: RunRecord, metrics: Sequence[str]) -> dict[str, Any]:
     error = str(run.status.get("error") or "").strip()
     total = run.ledger.get("total", {})
+
+    scores = {}
+    for split in SPLITS:
+        split_scores = run.scores.get(split, {})
+        scores[split] = [_rounded(split_scores.get(name)) for name in metrics]
+
     return {
         "job": run.job,
         "state": run.state,
@@ -175,10 +209,7 @@ def _run(run: RunRecord, metrics: Sequence[str]) -> dict[str, Any]:
         "seconds": _rounded(run.status.get("seconds")),
         "steps": _rounded(total.get("steps")),
         "tokens": _rounded(total.get("tokens")),
-        "scores": {
-            split: [_rounded(run.scores.get(split, {}).get(name)) for name in metrics]
-            for split in SPLITS
-        },
+        "scores": scores,
         "curves": curves(run.path / "metrics.csv", metrics),
     }
 
@@ -187,32 +218,43 @@ def _best(
     title: str, groups: Sequence[System], runs: Sequence[RunRecord], monitor: str
 ) -> dict[str, Any] | None:
     """Choose by the mean of the monitored score on validation; in a tie, the simplest group."""
-    summaries = [group.summary("validation", monitor) for group in groups]
-    means = [None if each is None else signed(monitor, each.mean) for each in summaries]
+    means = []
+    sizes = set()
+    for group in groups:
+        summary = group.summary("validation", monitor)
+        means.append(signed(monitor, summary.mean) if summary else None)
+        if summary:
+            sizes.add(summary.n)
     best = best_of(means, [group.complexity for group in groups])
     if not best:
         return None
+
     number, *tied = best
-    group, summary = groups[number], summaries[number]
-    test, single = group.summary("test", monitor), group.best_run(monitor)
+    group = groups[number]
+    best_run = group.best_run(monitor)
+    copied = []
+    for split in SPLITS:
+        for name, value in copied_scores(group.runs, split, monitor).items():
+            copied.append([name, split, _rounded(value)])
+
+    validation = group.summary("validation", monitor)
+    test = group.summary("test", monitor)
     return {
         "group": number,
         "label": group.label,
-        "tie": tie_note(group.label, [groups[place].label for place in tied]),
-        "run": next(place for place, run in enumerate(runs) if run is single),
-        "validation": list(map(_rounded, summary or ())),
+        "tie": tie_note(group.label, [groups[tied_number].label for tied_number in tied]),
+        "run": next(row for row, run in enumerate(runs) if run is best_run),
+        "validation": list(map(_rounded, validation or ())),
         "test": list(map(_rounded, test)) if test else None,
-        "copied": [
-            [name, split, _rounded(value)]
-            for split in SPLITS
-            for name, value in copied_scores(group.runs, split, monitor).items()
-        ],
+        "copied": copied,
         "command": repeat_command(title, group),
-        "uneven": len({each.n for each in summaries if each}) > 1,
+        "uneven": len(sizes) > 1,
     }
 
 
 def _rounded(value: Any) -> float | int | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
-    return value if isinstance(value, int) else float(f"{value:.{_DIGITS}g}")
+    if isinstance(value, int):
+        return value
+    return float(f"{value:.{_DIGITS}g}")

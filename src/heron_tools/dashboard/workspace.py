@@ -56,20 +56,26 @@ def build_workspace(sweep: str, runs: Sequence[RunRecord], entity: str) -> Any:
     import wandb_workspaces.reports.v2 as panels  # optional, see the module
     import wandb_workspaces.workspaces as views
 
-    metrics, monitor = headline_metrics(runs), watched_score(runs) or "macro_f1"
-    keys = [key for key in varying_keys(runs) if not is_seed(key)]
-    chosen = f"scores/validation/{monitor}"
-    columns = [panels.ParallelCoordinatesPlotColumn(panels.Config(_path(runs, k))) for k in keys]
-    columns.append(panels.ParallelCoordinatesPlotColumn(panels.SummaryMetric(chosen)))
-    shown = [monitor, *copied_names(monitor)]
-    curves = [["train/loss"], ["validation/loss"], [f"validation/{name}" for name in shown]]
-    step = "trainer/global_step"
-    final = [
-        [panels.SummaryMetric(f"scores/{split}/{name}") for name in with_copied([metric], metrics)]
-        for split in ("validation", "test")
-        for metric in metrics
-        if not is_copied(metric)
-    ]
+    metrics = headline_metrics(runs)
+    monitor = watched_score(runs) or "macro_f1"
+    monitored = f"scores/validation/{monitor}"
+    settings = [_path(runs, key) for key in varying_keys(runs) if not is_seed(key)]
+
+    columns = [panels.ParallelCoordinatesPlotColumn(panels.Config(path)) for path in settings]
+    columns.append(panels.ParallelCoordinatesPlotColumn(panels.SummaryMetric(monitored)))
+
+    curves = [["train/loss"], ["validation/loss"]]
+    for name in (monitor, *copied_names(monitor)):
+        curves.append([f"validation/{name}"])
+
+    bars = []
+    for split in ("validation", "test"):
+        for metric in metrics:
+            if not is_copied(metric):
+                names = with_copied([metric], metrics)
+                scores = [panels.SummaryMetric(f"scores/{split}/{name}") for name in names]
+                bars.append(panels.BarPlot(metrics=scores))
+
     sections = [
         views.Section(
             name="Settings and score",
@@ -79,24 +85,23 @@ def build_workspace(sweep: str, runs: Sequence[RunRecord], entity: str) -> Any:
         ),
         views.Section(
             name="Learning curves",
-            panels=[panels.LinePlot(x=step, y=names) for names in curves],
+            panels=[panels.LinePlot(x="trainer/global_step", y=names) for names in curves],
             is_open=True,
         ),
-        views.Section(
-            name="Final scores",
-            panels=[panels.BarPlot(metrics=scores) for scores in final],
-        ),
+        views.Section(name="Final scores", panels=bars),
         views.Section(name="Differences", panels=[panels.RunComparer(diff_only="split")]),
     ]
+    group = _named(runs, "group") or sweep
+    project = _named(runs, "project") or os.environ.get("WANDB_PROJECT", "heron")
     return views.Workspace(
         entity=entity,
-        project=str(_named(runs, "project") or os.environ.get("WANDB_PROJECT", "heron")),
+        project=str(project),
         name=f"heron: {sweep}",
         sections=sections,
         runset_settings=views.RunsetSettings(
-            filters=[views.Metric("System") == (_named(runs, "group") or sweep)],
-            order=[views.Ordering(views.Summary(chosen), ascending=is_minimised(monitor))],
-            pinned_columns=[f"summary:{chosen}", *(f"config:{_path(runs, key)}" for key in keys)],
+            filters=[views.Metric("System") == group],
+            order=[views.Ordering(views.Summary(monitored), ascending=is_minimised(monitor))],
+            pinned_columns=[f"summary:{monitored}", *(f"config:{path}" for path in settings)],
         ),
     )
 
@@ -108,11 +113,14 @@ def _named(runs: Sequence[RunRecord], key: str) -> Any:
 
 def _path(runs: Sequence[RunRecord], key: str) -> str:
     """Name a setting as W&B does; for a config group (`head=ess`), its `name`."""
-    group = any(isinstance(run.setting(key), dict) for run in runs)
-    return f"{key}.name" if group else key
+    is_config_group = any(isinstance(run.setting(key), dict) for run in runs)
+    return f"{key}.name" if is_config_group else key
 
 
 def watched_score(runs: Sequence[RunRecord]) -> str:
     """Return the score of `trainer.monitor`; if no run names one, the first headline score."""
-    named = (str(run.setting("trainer.monitor") or "") for run in runs)
-    return next((name for name in named if name), next(iter(headline_metrics(runs)), ""))
+    for run in runs:
+        monitor = run.setting("trainer.monitor")
+        if monitor:
+            return str(monitor)
+    return next(iter(headline_metrics(runs)), "")

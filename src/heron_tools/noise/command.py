@@ -1,9 +1,9 @@
 """`heron noise`: rank training examples by how suspicious their labels are."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class NoiseOptions(DataFolders):
     score: Annotated[str, OneOf(*SCORES)] = "confidence"
     top: Count = 100  # number of examples to list
     out: Path | None = None  # default `<run>/noise`
-    burn_out: Count | None = None  # use only the first records, so many
+    burn_out: Count | None = None  # number of records to use, from the first; default all
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -45,64 +45,87 @@ def run(arguments: Sequence[str]) -> int:
     config = read_stored(open_run(options.run).config)
     config.paths.data = str(options.paths_data or config.paths.data)
     config.paths.cache = str(options.paths_cache or config.paths.cache)
+
     dynamics = read_dynamics(options.run)
-    found = statistics(dynamics, burn_out=options.burn_out)
+    measured = statistics(dynamics, burn_out=options.burn_out)
     examples = {example.guid: example for example in load_run_data(config).examples[TRAIN]}
-    absent = [guid for guid in found.guids if guid not in examples]
+    absent = [guid for guid in measured.guids if guid not in examples]
     if absent:
         raise ConfigError(
             f"{options.run}: {len(absent)} examples of its dynamics are not in the train split of "
             f"{config.data.name} as it is now, first {absent[0]}"
         )
-    ranked = rank(-difficulty(options.score, found), found.guids)[: options.top]
-    chosen = [examples[found.guids[index]] for index in ranked]
-    out = options.out or folder_inside(options.run, "noise")
-    shown = dict.fromkeys((options.score, "confidence", "variability"))
-    columns = {
+
+    ranked = rank(-difficulty(options.score, measured), measured.guids)[: options.top]
+    suspects = [examples[measured.guids[row]] for row in ranked]
+    columns: dict[str, list[Any]] = {
         "rank": list(range(1, len(ranked) + 1)),
-        "guid": [example.guid for example in chosen],
-        "label": [example.label for example in chosen],
-        **{name: COLUMNS[name].values(found)[ranked].tolist() for name in shown},
-        "text": [example.text for example in chosen],
-        "text_pair": [example.text_pair or "" for example in chosen],
+        "guid": [example.guid for example in suspects],
+        "label": [example.label for example in suspects],
     }
-    if any(example.side.get(TRUTH) for example in examples.values()):
-        columns["truth"] = [example.side.get(TRUTH) for example in chosen]
+    for name in (options.score, "confidence", "variability"):
+        columns[name] = COLUMNS[name].values(measured)[ranked].tolist()
+    columns["text"] = [example.text for example in suspects]
+    columns["text_pair"] = [example.text_pair or "" for example in suspects]
+    has_truth = any(example.side.get(TRUTH) for example in examples.values())
+    if has_truth:
+        columns["truth"] = [example.side.get(TRUTH) for example in suspects]
+    out = options.out or folder_inside(options.run, "noise")
     write_table(out / "suspects.csv", columns)
-    printed = ("guid", "label", options.score, "text")
-    first = {name: columns[name][:_SHOWN] for name in printed}
-    first["text"] = [cut_text(text, 60) for text in first["text"]]
-    title = f"the {len(ranked)} most suspicious of {len(found.guids)} labels, the first of them"
-    column = COLUMNS[options.score]
-    unit = f" ({column.unit})" if column.unit else ""
-    note = f"{options.score}: {column.formula}{unit}; the {column.hardest} values are suspicious."
-    print_tables([Table(title, printed, tuple(zip(*first.values(), strict=True)), note)])
-    wrong_N = wrong_labels(examples, found.guids)
+
+    score = COLUMNS[options.score]
+    unit = f" ({score.unit})" if score.unit else ""
+    note = f"{options.score}: {score.formula}{unit}; the {score.hardest} values are suspicious."
+    title = f"the {len(ranked)} most suspicious of {len(measured.guids)} labels, the first of them"
+    rows = []
+    for row in range(min(_SHOWN, len(ranked))):
+        example = suspects[row]
+        text = cut_text(example.text, 60)
+        rows.append((example.guid, example.label, columns[options.score][row], text))
+    print_tables([Table(title, ("guid", "label", options.score, "text"), tuple(rows), note)])
+
+    wrong_N = wrong_labels(examples, measured.guids)
     if wrong_N.any():
-        texts = ((examples[guid].text, examples[guid].text_pair or "") for guid in found.guids)
-        lengths_N = np.asarray([len(text) + len(pair) for text, pair in texts])
-        graded = grade(scores_of(found, lengths_N, config.seed), wrong_N, found.gold_N)
-        stored = {}
-        for name, (of, within) in graded.items():
-            first = {"examples": of.examples, "base_rate": of.base_rate, "auroc": of.auroc}
-            stored[name] = {**first, "auroc_within_classes": within, **asdict(of)}
-        write_json(out / "detection.json", stored)
+        lengths = []
+        for guid in measured.guids:
+            example = examples[guid]
+            lengths.append(len(example.text) + len(example.text_pair or ""))
+        scores = scores_of(measured, np.asarray(lengths), config.seed)
+        graded = grade(scores, wrong_N, measured.gold_N)
+        _write(out / "detection.json", graded)
         _show(graded, len(dynamics.epochs_E))
         print_lines(out / "detection.json")
-    elif "truth" in columns:
+    elif has_truth:
         print_lines("no training label is known to be wrong: the scores cannot be evaluated")
     print_lines(out / "suspects.csv")
     return 0
 
 
-def _show(graded: dict[str, tuple[Detection, float]], records: int) -> None:
-    first, _ = next(iter(graded.values()))
+def _write(path: Path, graded: Mapping[str, tuple[Detection, float]]) -> None:
+    stored = {}
+    for name, (detection, auroc_within_classes) in graded.items():
+        stored[name] = {
+            "examples": detection.examples,
+            "base_rate": detection.base_rate,
+            "auroc": detection.auroc,
+            "auroc_within_classes": auroc_within_classes,
+            **asdict(detection),
+        }
+    write_json(path, stored)
+
+
+def _show(graded: Mapping[str, tuple[Detection, float]], records: int) -> None:
     rows: list[tuple[Cell, ...]] = []
-    for name, (found, within) in graded.items():
-        values = [found.auroc, within, *found.precision.values()]
-        values.append(found.decile_rate / found.base_rate if found.base_rate else float("nan"))
+    for name, (detection, auroc_within_classes) in graded.items():
+        lift = float("nan")
+        if detection.base_rate:
+            lift = detection.decile_rate / detection.base_rate
+        values = [detection.auroc, auroc_within_classes, *detection.precision.values(), lift]
         rows.append((name, *(Formatted(value, ".3f") for value in values)))
-    columns = ("score", "AUROC", "in class", *(f"P@{k}" for k in first.precision), "tenth / base")
+
+    first, _ = next(iter(graded.values()))
+    precisions = [f"P@{k}" for k in first.precision]
+    columns = ("score", "AUROC", "in class", *precisions, "tenth / base")
     note = (
         f"{first.examples} examples, {first.base_rate:.1%} with a wrong label; {records} records. "
         "AUROC: probability that a wrong label ranks above a right one; in class: within one "

@@ -1,8 +1,9 @@
 """Evaluation of scores that find wrong labels, where the true labels are known.
 
-Shape suffixes: N examples.
+Shape suffixes: N examples, C classes.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -27,9 +28,8 @@ class Detection:
     # are flipped.
     auroc: float
     precision: dict[int, float]  # share of flipped labels among the k highest scores, by k
-    # decile_rate, decile_recall: precision and recall of the hardest tenth.
-    decile_rate: float
-    decile_recall: float
+    decile_rate: float  # precision of the hardest tenth
+    decile_recall: float  # recall of the hardest tenth
 
 
 def detection(
@@ -44,38 +44,55 @@ def detection(
     Raises:
         ConfigError: no example has a score.
     """
-    graded_N = ~np.isnan(score_N)
-    score, flipped = score_N[graded_N], np.asarray(flipped_N, bool)[graded_N]
-    total, found = len(score), int(flipped.sum())
+    is_scored_N = ~np.isnan(score_N)
+    score = score_N[is_scored_N]
+    flipped = np.asarray(flipped_N, bool)[is_scored_N]
+    total = len(score)
+    positives = int(flipped.sum())
     if not total:
         raise ConfigError("no example has a score to be graded by")
-    both = 0 < found < total
-    auroc = float(roc_auc_score(flipped, score)) if both else float("nan")
-    sizes = sorted({k for k in (*ks, found) if 0 < k <= total})
-    decile = -(-total // 10)
+
+    auroc = float("nan")
+    if 0 < positives < total:
+        auroc = float(roc_auc_score(flipped, score))
+
+    precision = {}
+    for k in sorted({*ks, positives}):
+        if 0 < k <= total:
+            precision[k] = _hits(score, flipped, k) / k
+
+    decile = math.ceil(total / 10)
     hits = _hits(score, flipped, decile)
     return Detection(
         examples=total,
-        base_rate=found / total,
+        base_rate=positives / total,
         auroc=auroc,
-        precision={k: _hits(score, flipped, k) / k for k in sizes},
+        precision=precision,
         decile_rate=hits / decile,
-        decile_recall=hits / found if found else float("nan"),
+        decile_recall=hits / positives if positives else float("nan"),
     )
 
 
 def _hits(score: np.ndarray, flipped: np.ndarray, k: int) -> float:
     """Count the flipped labels among the k highest scores, ties in expectation."""
-    edge = np.partition(score, len(score) - k)[len(score) - k]
-    above, tied = score > edge, score == edge
-    room = k - np.count_nonzero(above)
-    return float(np.count_nonzero(flipped & above) + room * flipped[tied].mean())
+    rank = len(score) - k
+    threshold = np.partition(score, rank)[rank]
+    is_above = score > threshold
+    is_tied = score == threshold
+
+    above = np.count_nonzero(flipped & is_above)
+    drawn = k - np.count_nonzero(is_above)  # of the tied examples
+    return float(above + drawn * flipped[is_tied].mean())
 
 
 def wrong_labels(examples: Mapping[str, Example], guids: Sequence[str]) -> np.ndarray:
     """Tell which of N examples are known to have a wrong training label, bool `[N]`."""
-    pairs = [(examples[guid].side.get(TRUTH), examples[guid].label) for guid in guids]
-    return np.array([truth is not None and truth != label for truth, label in pairs], bool)
+    wrong = []
+    for guid in guids:
+        example = examples[guid]
+        truth = example.side.get(TRUTH)
+        wrong.append(truth is not None and truth != example.label)
+    return np.array(wrong, bool)
 
 
 def within_classes(score_N: np.ndarray, wrong_N: np.ndarray, gold_N: np.ndarray) -> float:
@@ -84,15 +101,17 @@ def within_classes(score_N: np.ndarray, wrong_N: np.ndarray, gold_N: np.ndarray)
     Error rates differ between classes, so a score that depends on the class only ranks well over
     all examples; here it has .5. `gold_N` are the classes that examples were trained on.
     """
-    above, pairs = 0.0, 0
-    for each in np.unique(gold_N):
-        chosen_N = (gold_N == each) & ~np.isnan(score_N)
-        wrong = int(wrong_N[chosen_N].sum())
-        right = int(chosen_N.sum()) - wrong
+    ordered = 0.0  # pairs whose wrong label has the higher score
+    pairs = 0
+    for class_index in np.unique(gold_N):
+        in_class_N = (gold_N == class_index) & ~np.isnan(score_N)
+        wrong = int(wrong_N[in_class_N].sum())
+        right = int(in_class_N.sum()) - wrong
         if wrong and right:
-            above += detection(score_N[chosen_N], wrong_N[chosen_N]).auroc * wrong * right
+            auroc = detection(score_N[in_class_N], wrong_N[in_class_N]).auroc
+            ordered += auroc * wrong * right
             pairs += wrong * right
-    return above / pairs if pairs else float("nan")
+    return ordered / pairs if pairs else float("nan")
 
 
 def scores_of(
@@ -121,8 +140,10 @@ def grade(
 
     `class` is added, an oracle: the share of wrong labels in each example's class.
     """
-    rates = np.bincount(gold_N, weights=wrong_N) / np.maximum(np.bincount(gold_N), 1)
-    return {
-        name: (detection(score_N, wrong_N), within_classes(score_N, wrong_N, gold_N))
-        for name, score_N in {**scores, "class": rates[gold_N]}.items()
-    }
+    sizes_C = np.bincount(gold_N)
+    rates_C = np.bincount(gold_N, weights=wrong_N) / np.maximum(sizes_C, 1)
+
+    graded = {}
+    for name, score_N in {**scores, "class": rates_C[gold_N]}.items():
+        graded[name] = detection(score_N, wrong_N), within_classes(score_N, wrong_N, gold_N)
+    return graded

@@ -1,6 +1,7 @@
 """The figure of a data set: lengths and shares of texts."""
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 import matplotlib
 import numpy as np
@@ -24,11 +25,15 @@ def histograms(
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4 * len(panels), 3.6), layout="constrained")
         all_axes = figure.subplots(1, len(panels), squeeze=False)[0]
-        for axes, (name, (label, values)) in zip(all_axes, panels.items(), strict=True):
-            first = list(values.items())[: len(PALETTE)]
-            arrays = {name: np.asarray(numbers) for name, numbers in first if len(numbers)}
+
+        for axes, (panel_title, (label, values)) in zip(all_axes, panels.items(), strict=True):
+            arrays = {}
+            for name, numbers in islice(values.items(), len(PALETTE)):
+                if len(numbers):
+                    arrays[name] = np.asarray(numbers)
             _draw_histogram(axes, label, arrays)
-            axes.set_title(name)
+            axes.set_title(panel_title)
+
         handles, labels = axes.get_legend_handles_labels()
         if len(labels) > 1:
             figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
@@ -38,17 +43,24 @@ def histograms(
 
 def _draw_histogram(axes: Axes, label: str, values: Mapping[str, np.ndarray]) -> None:
     numbers = np.concatenate(list(values.values())) if values else np.zeros(1)
-    low, high = 0.0, float(np.quantile(numbers, _TAIL))
-    if not label:
-        low, high = float(np.quantile(numbers, 1 - _TAIL)), 1.0
-    edges = np.linspace(low, max(high, low + 1e-6), _BINS + 1)
+    if label:
+        low = 0.0
+        high = float(np.quantile(numbers, _TAIL))
+    else:
+        low = float(np.quantile(numbers, 1 - _TAIL))
+        high = 1.0
+
     if label and high <= 2 * _BINS:  # one bar for each number of words
         edges = np.arange(0.5, max(high, 1) + 1.5)
-    for (name, of_set), colour in zip(values.items(), PALETTE, strict=False):
-        counts, _ = np.histogram(np.clip(of_set, edges[0], edges[-1]), edges)
-        legend = f"{name} (n={len(of_set):,})"
-        axes.stairs(counts / len(of_set), edges, color=colour, label=legend)
-        axes.axvline(float(np.mean(of_set)), color=colour, linewidth=0.8, linestyle="--")
+    else:
+        edges = np.linspace(low, max(high, low + 1e-6), _BINS + 1)
+
+    for (name, set_values), colour in zip(values.items(), PALETTE, strict=False):
+        size = len(set_values)
+        counts, _ = np.histogram(np.clip(set_values, edges[0], edges[-1]), edges)
+        axes.stairs(counts / size, edges, color=colour, label=f"{name} (n={size:,})")
+        axes.axvline(float(np.mean(set_values)), color=colour, linewidth=0.8, linestyle="--")
+
     axes.set(xlabel=f"{label or '1 - summary / article'} (dashed: mean)", ylabel="share")
     axes.grid(axis="y", color=FAINT, linewidth=0.8)
     axes.set_axisbelow(True)

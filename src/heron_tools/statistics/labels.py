@@ -1,7 +1,8 @@
 """Statistics of a labelled data set by split and class: rows, lengths, overlap, diversity."""
 
-import statistics
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from heron.base.cells import Table
@@ -38,36 +39,50 @@ def shape(example: Example, words: Words) -> Shape:
     return Shape(len(first), len(second), jaccard(first, second))
 
 
-def jaccard(one: Sequence[str], other: Sequence[str]) -> float:
+def jaccard(words: Sequence[str], other_words: Sequence[str]) -> float:
     """Divide the number of shared distinct words by that of all distinct words; 0 without words."""
-    first, second = set(one), set(other)
-    return len(first & second) / max(len(first | second), 1)
+    types = set(words)
+    shared = types.intersection(other_words)
+    union = types.union(other_words)
+    return len(shared) / max(len(union), 1)
 
 
 def measure_diversity(examples: Sequence[Example], backend: Morphology) -> list[Diversity]:
     """Measure the texts of each example together; each distinct text is analysed once."""
-    texts = dict.fromkeys(t for e in examples for t in (e.text, e.text_pair) if t is not None)
-    analyses = dict(zip(texts, backend.analyse(list(texts)), strict=True))
-    return [
-        diversity([analyses[t] for t in (example.text, example.text_pair) if t is not None])
-        for example in examples
-    ]
+    example_texts = []
+    for example in examples:
+        texts = [example.text]
+        if example.text_pair is not None:
+            texts.append(example.text_pair)
+        example_texts.append(texts)
+
+    distinct = list(dict.fromkeys(chain.from_iterable(example_texts)))
+    analyses = dict(zip(distinct, backend.analyse(distinct), strict=True))
+    return [diversity([analyses[text] for text in texts]) for texts in example_texts]
 
 
 def describe_labels(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
     """Describe the rows, lengths, overlap and diversity of all existing splits, by class."""
     unused = ("by", "types", "bins", "split", "published", "texts", "sample", "bertscore")
     say_unused(options, unused)
-    config, words = shipped.config, options.words
+    config = shipped.config
     backend = load_morphology(options.morphology, get_language(config.language))
-    note = f"Means over rows; lengths in words (words={words}). Lemmas by {backend.name}."
-    splits = {
-        split: split_statistics(examples, config.label_order, options.tokenize, backend)
-        for split, examples in shipped.splits.items()
+    note = f"Means over rows; lengths in words (words={options.words}). Lemmas by {backend.name}."
+
+    splits = {}
+    tables = []
+    for split, examples in shipped.splits.items():
+        described = split_statistics(examples, config.label_order, options.tokenize, backend)
+        splits[split] = described
+        tables.append(statistics_table(split, described, note))
+
+    facts = {
+        "words": options.words,
+        "morphology": backend.name,
+        "mattr_window": WINDOW,
+        "splits": splits,
     }
-    facts = {"words": words, "morphology": backend.name, "mattr_window": WINDOW}
-    tables = tuple(statistics_table(split, one, note) for split, one in splits.items())
-    return Outcome(tables, facts | {"splits": splits}, title=config.name)
+    return Outcome(tuple(tables), facts, title=config.name)
 
 
 def split_statistics(
@@ -83,32 +98,46 @@ def split_statistics(
 
     Source: RoNLI, Table 2; LCHAIM, section 3.1 (overlap by class).
     """
+    values: dict[str, list[float | None]] = {}  # of each row
     shapes = [shape(example, tokenize) for example in examples]
-    measured = measure_diversity(examples, morphology)
-    rows: dict[str, list[int]] = {name: [] for name in classes}
+    for name in Shape._fields:
+        values[name] = [getattr(row_shape, name) for row_shape in shapes]
+    diversities = measure_diversity(examples, morphology)
+    for name in ("ttr", "pos", "mattr"):
+        values[name] = [getattr(row_diversity, name) for row_diversity in diversities]
+
+    rows_of: dict[str, list[int]] = {name: [] for name in classes}
     for row, example in enumerate(examples):
-        rows.setdefault(example.label or NO_LABEL, []).append(row)
-    rows[OVERALL] = list(range(len(examples)))
-    found: dict[str, dict[str, Any]] = {}
-    for name, chosen in rows.items():
-        found[name] = {"rows": len(chosen), "share": len(chosen) / max(len(examples), 1)}
-        for of, names in ((shapes, Shape._fields), (measured, ("ttr", "pos", "mattr"))):
-            found[name] |= {each: _mean([getattr(of[i], each) for i in chosen]) for each in names}
-    return found
+        rows_of.setdefault(example.label or NO_LABEL, []).append(row)
+    rows_of[OVERALL] = list(range(len(examples)))
+
+    described = {}
+    for class_name, rows in rows_of.items():
+        statistics: dict[str, Any] = {"rows": len(rows)}
+        statistics["share"] = len(rows) / max(len(examples), 1)
+        for name, row_values in values.items():
+            statistics[name] = _mean([row_values[row] for row in rows])
+        described[class_name] = statistics
+    return described
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
-    return statistics.fmean(known) if known else None
+    return fmean(known) if known else None
 
 
 def statistics_table(split: str, described: Mapping[str, Mapping[str, Any]], note: str) -> Table:
     """Lay out the statistics of one split."""
-    names = {"first": "words"}
-    if described[OVERALL]["second"] is not None:
-        names = {"first": "premise words", "second": "hypothesis words", "overlap": "overlap"}
-    ratio = "TTR of lemmas" if described[OVERALL]["pos"] is None else "TTR"
-    shown = ("rows", "share", *names, "ttr", "mattr")
-    rows = [(name, *(one[each] for each in shown)) for name, one in described.items()]
-    columns = ("class", "rows", "share", *names.values(), ratio, f"MATTR {WINDOW}")
-    return Table(split, columns, tuple(rows), note)
+    overall = described[OVERALL]
+    headings = {"rows": "rows", "share": "share", "first": "words"}
+    if overall["second"] is not None:
+        headings["first"] = "premise words"
+        headings["second"] = "hypothesis words"
+        headings["overlap"] = "overlap"
+    headings["ttr"] = "TTR of lemmas" if overall["pos"] is None else "TTR"
+    headings["mattr"] = f"MATTR {WINDOW}"
+
+    rows = []
+    for class_name, statistics in described.items():
+        rows.append((class_name, *(statistics[name] for name in headings)))
+    return Table(split, ("class", *headings.values()), tuple(rows), note)

@@ -65,14 +65,16 @@ def parse(arguments: Sequence[str]) -> tuple[AnalyzeOptions, list[str]]:
         ConfigError: an unknown option, or options that do not go together.
     """
     options, overrides = parse_with_data(AnalyzeOptions, arguments)
-    named = [options.run is not None, options.data is not None or options.sheet is not None]
-    if sum(named) != 1:
+    has_run = options.run is not None
+    has_data = options.data is not None or options.sheet is not None
+    if has_run == has_data:
         raise ConfigError("name either a run (run=DIR) or a data set (data=NAME)")
     return options, overrides
 
 
 def say_unused(options: AnalyzeOptions, names: Sequence[str]) -> None:
     """Warn about options that are given but have no effect here."""
-    unset = type(options)()
-    if given := [name for name in names if getattr(options, name) != getattr(unset, name)]:
-        say(f"{', '.join(given)}: no effect here")
+    defaults = type(options)()
+    unused = [name for name in names if getattr(options, name) != getattr(defaults, name)]
+    if unused:
+        say(f"{', '.join(unused)}: no effect here")

@@ -61,33 +61,35 @@ class Outcome:
 
 
 def write_outcome(
-    found: Outcome, target: Path, stem: str, facts: Mapping[str, Any], **more: Content
+    outcome: Outcome, target: Path, stem: str, facts: Mapping[str, Any], **more: Content
 ) -> list[Path]:
     """Print the tables of an analysis and write its files.
 
     Args:
-        found: the analysis.
+        outcome: the analysis.
         target: folder of the files.
         stem: of the files with tables, `.md` and `.json`.
-        facts: settings for JSON; the caller includes `found.facts`.
+        facts: settings for JSON; the caller includes `outcome.facts`.
         more: further files of this stem, by suffix.
     """
-    print_tables(found.tables)
+    print_tables(outcome.tables)
     paths = []
-    if found.title:
-        text = f"# {found.title}\n\n" + "\n".join(map(to_markdown, found.tables))
-        paths.append(write_file(target / f"{stem}.md", text))
-    if found.tables:
-        paths.append(target / f"{stem}.json")
-        write_json(paths[-1], {**facts, "tables": list(map(to_json, found.tables))})
-    named = {f"{stem}.{suffix}": content for suffix, content in more.items()}
-    for name, content in [*found.files.items(), *named.items()]:
-        paths.append(_write(name if isinstance(name, Path) else target / name, content))
+    if outcome.title:
+        tables = "\n".join(map(to_markdown, outcome.tables))
+        paths.append(write_file(target / f"{stem}.md", f"# {outcome.title}\n\n{tables}"))
+    if outcome.tables:
+        path = target / f"{stem}.json"
+        write_json(path, {**facts, "tables": list(map(to_json, outcome.tables))})
+        paths.append(path)
+
+    files = dict(outcome.files)
+    for suffix, content in more.items():
+        files[f"{stem}.{suffix}"] = content
+    for name, content in files.items():
+        path = name if isinstance(name, Path) else target / name
+        if isinstance(content, Mapping):
+            write_table(path, content)
+        else:
+            write_file(path, content)
+        paths.append(path)
     return paths
-
-
-def _write(path: Path, content: Content) -> Path:
-    if isinstance(content, Mapping):
-        write_table(path, content)
-        return path
-    return write_file(path, content)

@@ -1,6 +1,6 @@
 """N-gram counts of articles and summaries; novelty, compression and redundancy with intervals.
 
-Legend: N documents.
+Legend: N documents, R resamples, K columns of sums.
 Source: HeSum, sections 3.2 and 3.3 (Tables 1, 2, 5 and 7).
 """
 
@@ -36,7 +36,7 @@ WORDS, WHITESPACE, LEMMAS, MORPHEMES = "words", "whitespace", "lemmas", "morphem
 MARKED_LEMMAS, MARKED_MORPHEMES = "lemmas and marks", "morphemes and marks"
 UNITS = (WORDS, WHITESPACE, LEMMAS, MARKED_LEMMAS, MORPHEMES, MARKED_MORPHEMES)
 COUNT, AVERAGE = COUNTS[0], AVERAGES[0]  # the definition that tables show
-_AT_ONCE = 256  # documents per batch
+_BATCH_SIZE = 256  # documents
 
 Shares = Mapping[str, Interval | None]
 
@@ -68,8 +68,10 @@ class Side:
         self.words += other.words
         self.lemmas |= other.lemmas
         for name in ("morphemes", "constructs", "anaphors", "readings", "ambiguous"):
-            one, more = getattr(self, name), getattr(other, name)
-            setattr(self, name, None if one is None or more is None else one + more)
+            count = getattr(self, name)
+            added = getattr(other, name)
+            is_known = count is not None and added is not None
+            setattr(self, name, count + added if is_known else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,34 +92,42 @@ def profile(pairs: Sequence[Pair], morphology: Morphology) -> Profile:
     if not pairs:
         fix = "statistics need articles with summaries"
         raise DataError("summary statistics", "no article has a summary", fix)
+
     tallies: dict[str, Tally] = {}
-    articles, summaries = Side(), Side()
-    for start in range(0, len(pairs), _AT_ONCE):
-        part = pairs[start : start + _AT_ONCE]
-        first = _tokens([pair.article for pair in part], articles, morphology)
-        second = _tokens([pair.summary for pair in part], summaries, morphology)
-        for unit in first.keys() & second.keys():
+    articles = Side()
+    summaries = Side()
+    for start in range(0, len(pairs), _BATCH_SIZE):
+        batch = pairs[start : start + _BATCH_SIZE]
+        article_tokens = _tokens([pair.article for pair in batch], articles, morphology)
+        summary_tokens = _tokens([pair.summary for pair in batch], summaries, morphology)
+
+        for unit in article_tokens.keys() & summary_tokens.keys():
             tally = tallies.setdefault(unit, Tally())
-            for both in zip(first[unit], second[unit], strict=True):
-                tally.add(*both)
+            for article, summary in zip(article_tokens[unit], summary_tokens[unit], strict=True):
+                tally.add(article, summary)
+
     ordered = {unit: tallies[unit] for unit in UNITS if unit in tallies}
-    return Profile(ordered, articles, summaries, group_ids([pair.group for pair in pairs]))
+    group_N = group_ids([pair.group for pair in pairs])
+    return Profile(ordered, articles, summaries, group_N)
 
 
 def _tokens(texts: list[str], side: Side, morphology: Morphology) -> dict[str, Sequence[Tokens]]:
     """Split texts into tokens of each unit, and add their counts to `side`."""
-    analyses = morphology.analyse(texts)
-    for analysis in analyses:
-        side.update(_counts(analysis))
     tokens: dict[str, Sequence[Tokens]] = {
         WORDS: by_words(texts),
         WHITESPACE: by_whitespace(texts),
-        LEMMAS: [analysis.lemmas for analysis in analyses],
-        MARKED_LEMMAS: [with_marks(analysis.lemmas, analysis.marks) for analysis in analyses],
     }
+    analyses = morphology.analyse(texts)
+    for analysis in analyses:
+        side.update(_counts(analysis))
+    marks = [analysis.marks for analysis in analyses]
+
+    lemmas = [analysis.lemmas for analysis in analyses]
+    tokens[LEMMAS] = lemmas
+    tokens[MARKED_LEMMAS] = list(map(with_marks, lemmas, marks))
+
     morphemes = [analysis.morphemes for analysis in analyses if analysis.morphemes is not None]
     if len(morphemes) == len(analyses):
-        marks = [analysis.marks for analysis in analyses]
         tokens[MORPHEMES] = morphemes
         tokens[MARKED_MORPHEMES] = list(map(with_marks, morphemes, marks))
     return tokens
@@ -139,7 +149,7 @@ def _counts(analysis: Analysis) -> Side:
         side.morphemes = len(analysis.morphemes)
     if analysis.readings is not None:
         side.readings = sum(analysis.readings)
-        side.ambiguous = sum(ways > 1 for ways in analysis.readings)
+        side.ambiguous = sum(readings > 1 for readings in analysis.readings)
     return side
 
 
@@ -149,13 +159,16 @@ def merge(profiles: Sequence[Profile]) -> Profile:
     for unit in UNITS:
         if all(unit in part.tallies for part in profiles):
             tallies[unit] = Tally.merge([part.tallies[unit] for part in profiles])
-    articles, summaries = Side(), Side()
-    groups, first_group = [], 0
+
+    articles = Side()
+    summaries = Side()
+    groups = []
+    offset = 0  # number of groups in the profiles before
     for part in profiles:
-        groups.append(part.group_N + first_group)
-        first_group += int(part.group_N.max(initial=-1)) + 1
         articles.update(part.articles)
         summaries.update(part.summaries)
+        groups.append(part.group_N + offset)
+        offset += int(part.group_N.max(initial=-1)) + 1
     return Profile(tallies, articles, summaries, np.concatenate(groups))
 
 
@@ -172,26 +185,33 @@ class Definition(NamedTuple):
     compared: int = 0  # number of shares compared
 
 
-def definitions(found: Profile) -> list[Definition]:
+def definitions(profile: Profile) -> list[Definition]:
     """Compute the shares by every definition."""
-    return [
-        Definition(unit, count, average, _averages(tally.shares(count), average))
-        for unit, tally in found.tallies.items()
-        for count in COUNTS
-        for average in AVERAGES
-    ]
+    definitions = []
+    for unit, tally in profile.tallies.items():
+        for counted in COUNTS:
+            shares = tally.shares(counted)
+            for average in AVERAGES:
+                means = _averages(shares, average)
+                definitions.append(Definition(unit, counted, average, means))
+    return definitions
 
 
 def _averages(shares: Mapping[str, Floats], average: str = AVERAGE) -> dict[str, float]:
-    return {name: average_share(pair[0], pair[1], average) for name, pair in shares.items()}
+    averages = {}
+    for name, (part_N, whole_N) in shares.items():
+        averages[name] = average_share(part_N, whole_N, average)
+    return averages
 
 
-def measure(found: Profile, seed: int = 0) -> dict[str, Shares]:
+def measure(profile: Profile, seed: int = 0) -> dict[str, Shares]:
     """Compute each unit's shares with 95 % intervals, a bootstrap over documents."""
-    return {
-        unit: _intervals(*_drawn(tally.shares(COUNT), found.group_N, seed))
-        for unit, tally in found.tallies.items()
-    }
+    intervals = {}
+    for unit, tally in profile.tallies.items():
+        shares = tally.shares(COUNT)
+        draws = draw_shares(shares, profile.group_N, seed)
+        intervals[unit] = _intervals(_averages(shares), draws)
+    return intervals
 
 
 class Comparison(NamedTuple):
@@ -208,32 +228,35 @@ class Comparison(NamedTuple):
 
 def compare_profiles(system: Profile, gold: Profile, seed: int = 0) -> Comparison:
     """Compare a system's summaries with the gold ones of the same articles."""
-    lengths_N = system.tallies[WHITESPACE].lengths()[1]
-    compared = Comparison({}, {}, {}, int((lengths_N == 0).sum()))
+    _, lengths_N = system.tallies[WHITESPACE].lengths()
+    empty = int((lengths_N == 0).sum())
+
+    comparison = Comparison({}, {}, {}, empty)
     for unit in system.tallies:
-        own = system.tallies[unit].shares(COUNT)
-        right = gold.tallies[unit].shares(COUNT)
-        own_shares, gold_shares = {}, {}
+        system_shares = system.tallies[unit].shares(COUNT)
+        gold_shares = gold.tallies[unit].shares(COUNT)
         for name in SHARES:
-            both_N = (own[name][1] > 0) & (right[name][1] > 0)
-            own_shares[name] = own[name] * both_N
-            gold_shares[name] = right[name] * both_N
-        own_means, own_draws = _drawn(own_shares, gold.group_N, seed)
-        gold_means, gold_draws = _drawn(gold_shares, gold.group_N, seed)
-        compared.system[unit] = _intervals(own_means, own_draws)
-        compared.gold[unit] = _intervals(gold_means, gold_draws)
-        compared.differences[unit] = _intervals(
-            {name: own_means[name] - gold_means[name] for name in SHARES},
-            {name: own_draws[name] - gold_draws[name] for name in SHARES},
-        )
-    return compared
+            _, system_whole_N = system_shares[name]
+            _, gold_whole_N = gold_shares[name]
+            is_shared_N = (system_whole_N > 0) & (gold_whole_N > 0)
+            system_shares[name] = system_shares[name] * is_shared_N
+            gold_shares[name] = gold_shares[name] * is_shared_N
 
+        system_means = _averages(system_shares)
+        system_draws = draw_shares(system_shares, gold.group_N, seed)
+        comparison.system[unit] = _intervals(system_means, system_draws)
 
-def _drawn(
-    shares: Mapping[str, Floats], group_N: Ids, seed: int
-) -> tuple[dict[str, float], dict[str, Floats]]:
-    """Average shares over all documents, and over the documents of each resample."""
-    return _averages(shares), draw_shares(shares, group_N, seed)
+        gold_means = _averages(gold_shares)
+        gold_draws = draw_shares(gold_shares, gold.group_N, seed)
+        comparison.gold[unit] = _intervals(gold_means, gold_draws)
+
+        mean_differences = {}
+        draw_differences = {}
+        for name in SHARES:
+            mean_differences[name] = system_means[name] - gold_means[name]
+            draw_differences[name] = system_draws[name] - gold_draws[name]
+        comparison.differences[unit] = _intervals(mean_differences, draw_differences)
+    return comparison
 
 
 def draw_shares(
@@ -244,20 +267,27 @@ def draw_shares(
     All shares (of `Tally.shares`) use the same resamples, and so do two systems on the same
     documents and seed. Groups, numbered from 0, are drawn whole. NaN: undefined in a resample.
     """
-    columns = [c for pair in shares.values() for c in fractions(pair[0], pair[1], AVERAGE)]
-    sums_GK = np.stack([np.bincount(group_N, column) for column in columns], axis=1)
-    over_KR, under_KR = (
-        resample_groups(sums_GK, resamples, seed).T.reshape(-1, 2, resamples).swapaxes(0, 1)
-    )
-    nothing = np.full_like(over_KR, np.nan)
-    drawn_KR = np.divide(over_KR, under_KR, out=nothing, where=under_KR > 0)
-    return dict(zip(shares, drawn_KR, strict=True))
+    sums = []  # by group: numerator and denominator of each share in turn
+    for part_N, whole_N in shares.values():
+        for column_N in fractions(part_N, whole_N, AVERAGE):
+            sums.append(np.bincount(group_N, column_N))
+    drawn_RK = resample_groups(np.stack(sums, axis=1), resamples, seed)
+
+    draws = {}
+    for number, name in enumerate(shares):
+        numerator_R = drawn_RK[:, 2 * number]
+        denominator_R = drawn_RK[:, 2 * number + 1]
+        undefined_R = np.full(resamples, np.nan)
+        draws[name] = np.divide(
+            numerator_R, denominator_R, out=undefined_R, where=denominator_R > 0
+        )
+    return draws
 
 
-def _intervals(values: Mapping[str, float], drawn: Mapping[str, Floats]) -> Shares:
+def _intervals(values: Mapping[str, float], draws: Mapping[str, Floats]) -> Shares:
     intervals: dict[str, Interval | None] = dict.fromkeys(values)
     for name, value in values.items():
         if not np.isnan(value):
-            low, high = np.nanquantile(drawn[name], [0.025, 0.975])
+            low, high = np.nanquantile(draws[name], [0.025, 0.975])
             intervals[name] = Interval(value, float(low), float(high))
     return intervals

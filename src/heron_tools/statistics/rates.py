@@ -7,6 +7,7 @@ Legend: N rows (or units), G groups.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
@@ -34,13 +35,13 @@ def share(hit_N: npt.ArrayLike, group_N: npt.ArrayLike) -> Interval | None:
 
     Source: Wilson 1927; Rao and Scott 1992, section 2 (design effect of clustered counts).
     """
-    hits, groups = np.asarray(hit_N, dtype=np.float64), np.asarray(group_N)
-    if len(hits) == 0:
+    hits_N = np.asarray(hit_N, dtype=np.float64)
+    if len(hits_N) == 0:
         return None
     from statsmodels.stats.proportion import proportion_confint  # start-up time
 
-    value = float(hits.mean())
-    rows = len(hits) / _design_effect(hits - value, groups, value)
+    value = float(hits_N.mean())
+    rows = len(hits_N) / _design_effect(hits_N - value, np.asarray(group_N), value)
     low, high = proportion_confint(value * rows, rows, method="wilson")
     # By rounding, a bound at 0 or 1 may miss the share itself.
     return Interval(value, min(float(low), value), max(float(high), value))
@@ -49,10 +50,12 @@ def share(hit_N: npt.ArrayLike, group_N: npt.ArrayLike) -> Interval | None:
 def _design_effect(residual_N: Floats, group_N: Ids, value: float) -> float:
     _, inverse = np.unique(group_N, return_inverse=True)
     sums_G = np.bincount(inverse, residual_N)
-    rows, groups = len(residual_N), len(sums_G)
-    independent = value * (1 - value) * rows
+    rows = len(residual_N)
+    groups = len(sums_G)
     if rows == groups:
         return 1.0
+
+    independent = value * (1 - value) * rows
     if independent <= 0 or groups == 1:
         # The correlation within groups is unknown: each group counts as one row.
         return rows / groups
@@ -68,17 +71,22 @@ def group_means(
     NaN values are left out. If all values are of one group, a score has its mean without an
     interval; without values, None.
     """
-    bounds = score_intervals(scores, groups, resamples=RESAMPLES, seed=seed) if len(groups) else {}
-    found: dict[str, Interval | float | None] = {}
+    means: dict[str, Interval | float | None] = dict.fromkeys(scores)
+    if not len(groups):
+        return means
+
+    bounds = score_intervals(scores, groups, resamples=RESAMPLES, seed=seed)
     for name, values_N in scores.items():
-        counted_N = ~np.isnan(values_N)
-        mean = float(values_N[counted_N].mean()) if counted_N.any() else None
-        found[name] = mean
-        drawn = {group for group, counts in zip(groups, counted_N, strict=True) if counts}
-        if mean is not None and len(drawn) > 1:
-            low, high = bounds[f"{name}_low"], bounds[f"{name}_high"]
-            found[name] = Interval(mean, min(low, mean), max(high, mean))
-    return found
+        is_scored_N = ~np.isnan(values_N)
+        if not is_scored_N.any():
+            continue
+        mean = float(values_N[is_scored_N].mean())
+        means[name] = mean
+        if len(set(compress(groups, is_scored_N))) > 1:
+            low = min(bounds[f"{name}_low"], mean)
+            high = max(bounds[f"{name}_high"], mean)
+            means[name] = Interval(mean, low, high)
+    return means
 
 
 def group_mean(values_N: Floats, groups: Sequence[str], seed: int = 0) -> Interval | float | None:

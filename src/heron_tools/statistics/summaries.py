@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -79,34 +80,53 @@ def describe_summaries(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
     """
     say_unused(options, ("split", "types", "bins", "words", "sample"))
     config = shipped.config
-    for name in options.by or ():
-        if name not in (*config.columns.side, *ALWAYS):
-            hint = nearest(name, config.columns.side)
-            hint = hint or f" data.columns.side=[{name}] reads it"
+    columns = options.by or ()
+    for name in columns:
+        if name not in config.columns.side and name not in ALWAYS:
+            near = nearest(name, config.columns.side)
+            hint = near or f" data.columns.side=[{name}] reads it"
             raise ConfigError(f"by={name}: no column of that name is read.{hint}")
-    sets = _sets(shipped.splits, options.by or ())
+    sets = _sets(shipped.splits, columns)
+
     if options.texts is not None:
-        texts = dict.fromkeys(t for pairs in sets.values() for pair in pairs for t in pair[:2])
+        texts: dict[str, None] = {}  # ordered, each text once
+        for pairs in sets.values():
+            for pair in pairs:
+                texts |= {pair.article: None, pair.summary: None}
         return Outcome(files={options.texts: {"text": list(texts)}})
+
     require_asked(options.bertscore_config())
     morphology, published = open_tools(options, config)
-    found = {name: profile(pairs, morphology) for name, pairs in sets.items()}
-    if len(found) > 1:
-        found[ALL] = merge(list(found.values()))
-    found = found or {ALL: profile([], morphology)}  # raises the error
-    measured = {name: measure(one, options.seed) for name, one in found.items()}
-    means, compared, note = similarity(sets, options)
-    text = text_table(found, means, note)
-    shares = share_table(measured, {name: len(one) for name, one in found.items()}, morphology)
-    ways = {name: definitions(one) for name, one in found.items()}
+    profiles = {name: profile(pairs, morphology) for name, pairs in sets.items()}
+    if not profiles:
+        profiles = {ALL: profile([], morphology)}  # raises the error
+    elif len(profiles) > 1:
+        profiles[ALL] = merge(list(profiles.values()))
+
+    shares = {}
+    sizes = {}
+    definitions_of = {}
+    for name, set_profile in profiles.items():
+        shares[name] = measure(set_profile, options.seed)
+        sizes[name] = len(set_profile)
+        definitions_of[name] = definitions(set_profile)
+    bertscores, bertscore_facts, note = similarity(sets, options)
+
+    tables = [
+        text_table(profiles, bertscores, note),
+        morphology_table(profiles, morphology),
+        share_table(shares, sizes, morphology),
+    ]
     if published:
-        text, shares = published.with_texts(text), published.with_shares(shares, measured)
-        ways = {name: published.rank(one) for name, one in ways.items()}
-    tables = [text, morphology_table(found, morphology), shares]
-    tables += [published.nearest(ways)] if published else []
-    facts = {"paper": published.paper if published else None, "bertscore": compared}
+        tables[0] = published.with_texts(tables[0])
+        tables[2] = published.with_shares(tables[2], shares)
+        for name, ways in definitions_of.items():
+            definitions_of[name] = published.rank(ways)
+        tables.append(published.nearest(definitions_of))
+
+    facts = {"paper": published.paper if published else None, "bertscore": bertscore_facts}
     title = with_synthetic(config.name, config.synthetic)
-    return _outcome(tables, found, ways, morphology, facts, "lengths.png", title)
+    return _outcome(tables, profiles, definitions_of, morphology, facts, "lengths.png", title)
 
 
 def describe_system(
@@ -117,14 +137,17 @@ def describe_system(
     Both are pairs of the same articles. `stem` names the files; `seed` is for the intervals.
     """
     morphology, published = tools
-    found = {"gold": profile(gold, morphology), "system": profile(system, morphology)}
-    compared = compare_profiles(found["system"], found["gold"], seed)
-    ways = {name: definitions(one) for name, one in found.items()}
-    table = system_table(compared, len(gold))
-    tables = [published.with_systems(table) if published else table]
-    tables.append(morphology_table(found, morphology))
-    facts = {"empty": compared.empty}
-    return _outcome(tables, found, ways, morphology, facts, f"{stem}.png", title)
+    profiles = {"gold": profile(gold, morphology), "system": profile(system, morphology)}
+    definitions_of = {name: definitions(set_profile) for name, set_profile in profiles.items()}
+
+    comparison = compare_profiles(profiles["system"], profiles["gold"], seed)
+    table = system_table(comparison, len(gold))
+    if published:
+        table = published.with_systems(table)
+    tables = [table, morphology_table(profiles, morphology)]
+
+    facts = {"empty": comparison.empty}
+    return _outcome(tables, profiles, definitions_of, morphology, facts, f"{stem}.png", title)
 
 
 def _sets(splits: Mapping[str, Sequence[Example]], by: Sequence[str]) -> dict[str, list[Pair]]:
@@ -133,7 +156,8 @@ def _sets(splits: Mapping[str, Sequence[Example]], by: Sequence[str]) -> dict[st
     for split, examples in splits.items():
         for example in examples:
             if example.target is not None:
-                name = ", ".join([split, *(str(example.side[column]) for column in by)])
+                values = [str(example.side[column]) for column in by]
+                name = ", ".join([split, *values])
                 pair = Pair(example.text, example.target, example.group)
                 sets.setdefault(name, []).append(pair)
     return sets
@@ -151,76 +175,104 @@ def similarity(
     config = options.bertscore_config()
     if config is None:
         return {}, None, ""
-    every = [pair for pairs in sets.values() for pair in pairs]
-    texts = [pair.article for pair in every], [pair.summary for pair in every]
-    found = compute_asked(*texts, config, options.paths_cache)
-    f1_N = found.items["bertscore_f1"]
-    ends = np.cumsum([len(pairs) for pairs in sets.values()])
-    parts = dict(zip(sets, np.split(f1_N, ends[:-1]), strict=True)) | {ALL: f1_N}
-    scored = {name: part_N[np.isfinite(part_N)] for name, part_N in parts.items()}
-    means = {name: float(part_N.mean()) for name, part_N in scored.items() if part_N.size}
-    left_out = {name: part_N.size - scored[name].size for name, part_N in parts.items()}
+
+    pairs = list(chain.from_iterable(sets.values()))
+    articles = [pair.article for pair in pairs]
+    summaries = [pair.summary for pair in pairs]
+    bertscore = compute_asked(articles, summaries, config, options.paths_cache)
+
+    f1_N = bertscore.items["bertscore_f1"]
+    scores = {}
+    start = 0
+    for name, set_pairs in sets.items():
+        scores[name] = f1_N[start : start + len(set_pairs)]
+        start += len(set_pairs)
+    scores[ALL] = f1_N
+
+    means = {}
+    left_out = {}
+    for name, scores_N in scores.items():
+        finite_N = scores_N[np.isfinite(scores_N)]
+        left_out[name] = scores_N.size - finite_N.size
+        if finite_N.size:
+            means[name] = float(finite_N.mean())
+
     note = (
-        f"BERTScore: F1 of summary and article, {found.signature}; "
+        f"BERTScore: F1 of summary and article, {bertscore.signature}; "
         f"{left_out[ALL]:,} pairs left out as too long."
     )
-    return means, {"means": means, "left_out": left_out, "signature": found.signature}, note
+    return means, {"means": means, "left_out": left_out, "signature": bertscore.signature}, note
 
 
 def _outcome(
     tables: Sequence[Table],
-    found: Mapping[str, Profile],
-    ways: Mapping[str, Sequence[Definition]],
+    profiles: Mapping[str, Profile],
+    definitions_of: Mapping[str, Sequence[Definition]],
     morphology: Morphology,
     facts: Mapping[str, Any],
     image: str,
     title: str,
 ) -> Outcome:
     """Combine tables with all counts, every share by every definition, and the figure."""
-    sets: dict[str, Any] = {}
-    for name, one in found.items():
-        plain = []
-        for way in ways[name]:
-            shares = {key: None if np.isnan(value) else value for key, value in way.shares.items()}
-            plain.append(way._asdict() | {"shares": shares})
-        sides = (("articles", one.articles), ("summaries", one.summaries))
-        sets[name] = {
-            "rows": len(one),
-            **{of: dataclasses.asdict(side) | {"lemmas": len(side.lemmas)} for of, side in sides},
-            "units": {
-                unit: {
-                    "article_length": float(tally.lengths()[0].mean()),
-                    "summary_length": float(tally.lengths()[1].mean()),
-                    "article_vocabulary": tally.vocabularies[0],
-                    "summary_vocabulary": tally.vocabularies[1],
-                }
-                for unit, tally in one.tallies.items()
-            },
-            "definitions": plain,
-        }
+    sets = {}
+    for name, set_profile in profiles.items():
+        counts: dict[str, Any] = {"rows": len(set_profile)}
+        for side_name in ("articles", "summaries"):
+            side = dataclasses.asdict(getattr(set_profile, side_name))
+            side["lemmas"] = len(side["lemmas"])
+            counts[side_name] = side
+
+        counts["units"] = {}
+        for unit, tally in set_profile.tallies.items():
+            article_N, summary_N = tally.lengths()
+            article_vocabulary, summary_vocabulary = tally.vocabularies
+            counts["units"][unit] = {
+                "article_length": float(article_N.mean()),
+                "summary_length": float(summary_N.mean()),
+                "article_vocabulary": article_vocabulary,
+                "summary_vocabulary": summary_vocabulary,
+            }
+
+        counts["definitions"] = []
+        for definition in definitions_of[name]:
+            fields = definition._asdict()
+            fields["shares"] = {
+                share: None if np.isnan(value) else value
+                for share, value in definition.shares.items()
+            }
+            counts["definitions"].append(fields)
+        sets[name] = counts
+
     facts = {"morphology": morphology.name, "note": morphology.note, **facts, "sets": sets}
-    files: dict[str | Path, Content] = {image: summaries_figure(found, title)}
+    files: dict[str | Path, Content] = {image: summaries_figure(profiles, title)}
     return Outcome(tuple(tables), facts, (), files, title)
 
 
-def text_table(found: Mapping[str, Profile], similarity: Mapping[str, float], note: str) -> Table:
+def text_table(
+    profiles: Mapping[str, Profile], similarity: Mapping[str, float], note: str
+) -> Table:
     """Lay out HeSum's Table 1, with mean BERTScore (fractions) by set and a note about it."""
     rows: list[_Row] = []
-    for name, one in found.items():
-        articles, summaries = one.articles, one.summaries
-        lengths = one.tallies[WHITESPACE].lengths()
+    for name, set_profile in profiles.items():
+        articles = set_profile.articles
+        summaries = set_profile.summaries
+        tally = set_profile.tallies[WHITESPACE]
+        article_N, summary_N = tally.lengths()
+        article_vocabulary, _ = tally.vocabularies
         cells: _Row = (
             name,
-            len(one),
+            len(set_profile),
             len(articles.lemmas),
-            one.tallies[WHITESPACE].vocabularies[0],
-            *(Formatted(float(length_N.mean()), ".1f") for length_N in lengths),
+            article_vocabulary,
+            Formatted(float(article_N.mean()), ".1f"),
+            Formatted(float(summary_N.mean()), ".1f"),
             _ratio(articles.readings, articles.words),
             _ratio(articles.anaphors, articles.texts),
             _ratio(summaries.constructs, summaries.texts),
             similarity.get(name),
         )
         rows.append(cells)
+
     note = (
         "lemmas, tokens: distinct ones in all articles (tokens and mean lengths: split at spaces); "
         "ambiguity: segmentations per word of articles (the paper does not state its unit); "
@@ -231,27 +283,36 @@ def text_table(found: Mapping[str, Profile], similarity: Mapping[str, float], no
     return Table("Articles and summaries", ("texts", *_TEXTS), tuple(rows), note)
 
 
-def _ratio(count: int | None, of: int) -> Cell:
-    return None if count is None else Formatted(count / max(of, 1), ".2f")
+def _ratio(count: int | None, total: int) -> Cell:
+    if count is None:
+        return None
+    return Formatted(count / max(total, 1), ".2f")
 
 
-def morphology_table(found: Mapping[str, Profile], morphology: Morphology) -> Table:
+def morphology_table(profiles: Mapping[str, Profile], morphology: Morphology) -> Table:
     """Lay out morphological counts per word, which do not depend on text length."""
+    counts = ("morphemes", "anaphors", "constructs", "readings", "ambiguous")
     rows: list[_Row] = []
-    for name, one in found.items():
-        for of, side in (("articles", one.articles), ("summaries", one.summaries)):
-            told = (side.morphemes, side.anaphors, side.constructs, side.readings, side.ambiguous)
-            per_word = (None if count is None else count / max(side.words, 1) for count in told)
-            rows.append((name, of, side.words, *per_word))
-    lacking = [
-        backends
-        for name, backends in _UNKNOWN.items()
-        if any(getattr(one.articles, name) is None for one in found.values())
-    ]
+    unknown = set()
+    for name, set_profile in profiles.items():
+        for side_name in ("articles", "summaries"):
+            side = getattr(set_profile, side_name)
+            cells: list[Cell] = [name, side_name, side.words]
+            for count_name in counts:
+                count = getattr(side, count_name)
+                if count is None:
+                    cells.append(None)
+                    unknown.add(count_name)
+                else:
+                    cells.append(count / max(side.words, 1))
+            rows.append(tuple(cells))
+
     note = f"Per word, by {morphology.name}; ambiguous: share of words with several readings. "
-    note += f"–: not provided; other backends: {'; '.join(lacking)}. " if lacking else ""
-    columns = ("texts", "of", "words", "morphemes", "suffixes", "construct states", "readings")
+    backends = [backend for name, backend in _UNKNOWN.items() if name in unknown]
+    if backends:
+        note += f"–: not provided; other backends: {'; '.join(backends)}. "
     note = (note + morphology.note).strip()
+    columns = ("texts", "of", "words", "morphemes", "suffixes", "construct states", "readings")
     return Table("Morphology per word", (*columns, "ambiguous"), tuple(rows), note)
 
 
@@ -261,9 +322,12 @@ def share_table(
     """Lay out the shares of each set and unit, as in HeSum's Tables 2 and 5."""
     rows: list[_Row] = []
     for name, units in measured.items():
-        for unit in (unit for unit in UNITS if unit in units or unit == MORPHEMES):
-            shares = units.get(unit, {})
-            rows.append((name, unit, sizes[name], *(shares.get(key) for key in SHARES)))
+        for unit in UNITS:
+            if unit in units or unit == MORPHEMES:
+                shares = units.get(unit, {})
+                cells = [shares.get(share) for share in SHARES]
+                rows.append((name, unit, sizes[name], *cells))
+
     note = (
         f"{_DRAWS}. CMP: compression; "
         f"RED: redundancy. Lemmas and morphemes by {morphology.name}; –: not provided."
@@ -272,39 +336,57 @@ def share_table(
     return Table("Statistics of the summaries", columns, tuple(rows), note)
 
 
-def system_table(compared: Comparison, size: int) -> Table:
+def system_table(comparison: Comparison, size: int) -> Table:
     """Lay out a system's summaries of `size` articles and the gold ones, as in HeSum's Table 7."""
     rows: list[_Row] = []
-    for unit in (unit for unit in UNITS if unit in compared.system):
-        for name, shares in (("gold", compared.gold[unit]), ("system", compared.system[unit])):
-            rows.append((name, unit, size, *(shares.get(key) for key in SHARES), None))
-        changes = [compared.differences[unit].get(key) for key in SHARES]
-        known = [change for change in changes if change]
-        differ = sum(not change.low <= 0 <= change.high for change in known)
-        cells = [change and Formatted(change.value, "+.3f") for change in changes]
-        rows.append(("system - gold", unit, size, *cells, f"{differ} of {len(known)}"))
+    for unit in UNITS:
+        if unit not in comparison.system:
+            continue
+        for name, units in (("gold", comparison.gold), ("system", comparison.system)):
+            shares = [units[unit].get(share) for share in SHARES]
+            rows.append((name, unit, size, *shares, None))
+
+        cells: list[Cell] = []
+        known = 0
+        differ = 0
+        for share in SHARES:
+            change = comparison.differences[unit].get(share)
+            if change is None:
+                cells.append(None)
+                continue
+            cells.append(Formatted(change.value, "+.3f"))
+            known += 1
+            if not change.low <= 0 <= change.high:
+                differ += 1
+        rows.append(("system - gold", unit, size, *cells, f"{differ} of {known}"))
+
     note = (
         f"{_DRAWS}; differ: how many "
         "differences, on the same resamples, have an interval without zero. Each share is over the "
         "articles where both summaries are long enough for it; the other files have each set's "
         "shares over all its articles. Empty summaries of the system: "
-        f"{compared.empty:,} of {size:,}."
+        f"{comparison.empty:,} of {size:,}."
     )
     columns = ("texts", "tokens", "n", *_HEADINGS, "differ")
     return Table("Statistics of the system's summaries", columns, tuple(rows), note)
 
 
-def summaries_figure(found: Mapping[str, Profile], title: str) -> bytes:
+def summaries_figure(profiles: Mapping[str, Profile], title: str) -> bytes:
     """Draw the lengths of articles and summaries, and compression."""
-    lengths = {name: one.tallies[WHITESPACE].lengths() for name, one in found.items()}
-    compression = {
-        name: 1 - summary_N[article_N > 0] / article_N[article_N > 0]
-        for name, (article_N, summary_N) in lengths.items()
-    }
+    articles = {}
+    summaries = {}
+    compression = {}
+    for name, set_profile in profiles.items():
+        article_N, summary_N = set_profile.tallies[WHITESPACE].lengths()
+        articles[name] = article_N
+        summaries[name] = summary_N
+        has_words_N = article_N > 0
+        compression[name] = 1 - summary_N[has_words_N] / article_N[has_words_N]
+
     words = "words (split at spaces)"
     panels = {
-        "Articles": (words, {name: pair[0] for name, pair in lengths.items()}),
-        "Summaries": (words, {name: pair[1] for name, pair in lengths.items()}),
+        "Articles": (words, articles),
+        "Summaries": (words, summaries),
         "Compression": ("", compression),
     }
     return figures.histograms(panels, title)
