@@ -30,9 +30,10 @@ def slicer_of(split: Split) -> Slicer:
     from heron_tools.analysis.labels import slice_labels
 
     task = split.data.task
-    find: Callable[[Split], Slicer] | None = FORK_ANALYSES.find(f"slices of {task}")
+    find = FORK_ANALYSES.find(f"slices of {task}")
     if find is None and not task_of(split.data).has_classes:
         raise ConfigError(f"run=: no analysis for task={task}; predictions/<split>.parquet has all")
+
     return (find or slice_labels)(split)
 
 

@@ -29,6 +29,7 @@ def run(arguments: Sequence[str]) -> int:
         files = describe_data(options, overrides)
     else:
         files = FORK_ANALYSES["score_sheet"](options)
+
     print_lines(*files)
     return 0
 
@@ -55,7 +56,7 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
     split = slicer.split
     target = options.out or folder_inside(options.run, "analysis")
 
-    paths: list[Path] = []
+    paths = []
     errors = []
     for by in options.by or slicer.usual or list(slicer.by):
         try:
@@ -75,14 +76,17 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
             figure["png"] = figures.slices_figure(
                 outcome.slicings, title, slicer.overall, slicer.drawn, slicer.unit
             )
+
         # No with_suffix, because names of splits of further data sets have dots.
         stem = f"{split.name}-{by.replace('/', '_')}"
         paths += write_outcome(outcome, target, stem, facts, **figure)
 
     if errors and not paths:
         raise errors[0]
+
     for refusal in errors:
         say(str(refusal))
+
     return paths
 
 
@@ -161,4 +165,5 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
         print_tables(tables)
         text = "\n\n".join(map(to_markdown, tables))
         files.append(write_file(files[0].parent / "published.md", text))
+
     return files

@@ -36,6 +36,7 @@ def slices_figure(
             for score in drawn:
                 _, _, high = _bounds(part.cells[score.score])
                 highest = max(highest, high)
+
     limit = min(1.0, 1.1 * highest) or 1.0  # of the axis
 
     with matplotlib.rc_context(STYLE):
@@ -68,10 +69,12 @@ def _bounds(cell: Cell) -> tuple[float, float, float]:
 
 
 def _draw_score(axes: Axes, slicing: Slicing, drawn: Drawn) -> None:
+    """Draw one score of each slice with its interval, the first slice at the top."""
     for row, part in enumerate(slicing.slices):
         cell = part.cells[drawn.score]
         if cell is None:
             continue
+
         value, low, high = _bounds(cell)
         axes.errorbar(
             value,
@@ -86,11 +89,13 @@ def _draw_score(axes: Axes, slicing: Slicing, drawn: Drawn) -> None:
 
 
 def _label(axes: Axes, slicing: Slicing, limit: float) -> None:
+    """Name the slices at the left; `limit` is the largest score that is shown."""
     # matplotlib cannot lay out right-to-left text; names of slices are in Latin script.
     names = []
     for part in slicing.slices:
         name = part.name.replace("_", " ")
         names.append(f"{name}  (n={len(part.rows_M):,})")
+
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xlim(-0.02 * limit, 1.02 * limit)

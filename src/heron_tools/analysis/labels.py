@@ -40,19 +40,21 @@ def slice_labels(split: Split) -> Slicer:
 
     by: dict[str, Analysis] = {}
     usual = []
-    has_types = bool(examples) and "reasoning" in examples[0].side
     if options.types is not None:
         by["reasoning"] = by_type
-    if options.types is not None or has_types:
         usual.append("reasoning")
+    elif examples and "reasoning" in examples[0].side:
+        usual.append("reasoning")  # a side column
+
     for name in FORK_ANALYSES:
         if name.startswith("by "):
             fork_name = name.removeprefix("by ")
             by[fork_name] = FORK_ANALYSES[name]
             usual.append(fork_name)
+
     by["length"] = by_length
-    by["overlap"] = by_overlap
     usual.append("length")
+    by["overlap"] = by_overlap
     if examples and examples[0].text_pair is not None:
         usual.append("overlap")
 
@@ -81,7 +83,8 @@ def slice_labels(split: Split) -> Slicer:
 def measure(slicer: Slicer, rows_M: Rows) -> dict[str, Cell]:
     """Compute accuracy, and that of always predicting the slice's largest class."""
     gold = slicer.split.frame["gold"]
-    largest = max(Counter(gold[row] for row in rows_M).values(), default=0)
+    counts = Counter(gold[row] for row in rows_M)
+    largest = max(counts.values(), default=0)
     return {
         "rows": len(rows_M),
         "accuracy": _accuracy(slicer, rows_M),
@@ -90,6 +93,7 @@ def measure(slicer: Slicer, rows_M: Rows) -> dict[str, Cell]:
 
 
 def _accuracy(slicer: Slicer, rows_M: Rows) -> Cell:
+    """Compute the accuracy on some rows with its interval."""
     return share(slicer.scores["accuracy"][rows_M], slicer.groups[rows_M])
 
 
@@ -115,6 +119,7 @@ def by_length(slicer: Slicer) -> list[Column]:
     if shapes and shapes[0].second is not None:
         columns.append(Column("words of the premise", first_N))
         columns.append(Column("words of the hypothesis", second_N))
+
     return columns
 
 
@@ -123,28 +128,34 @@ def by_overlap(slicer: Slicer) -> Outcome:
     overlaps = [shape.overlap for shape in _shapes(slicer)]
     if None in overlaps:
         raise ConfigError("by=overlap needs two texts per row; this run's data has one")
+
     overlap_N = np.asarray(overlaps, dtype=np.float64)
     column = Column("overlap", overlap_N)
     parts = column.parts(slicer.split.options.bins)
 
     gold_N = np.asarray(slicer.split.frame["gold"], dtype=object)
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for name in slicer.split.data.label_order:
         class_rows = np.flatnonzero(gold_N == name)
         mean = float(overlap_N[class_rows].mean()) if len(class_rows) else None
-        cells: list[Cell] = [name, len(class_rows), mean]
+        recalls = []
         for _, rows_M in parts:
             shared_rows = np.intersect1d(rows_M, class_rows)
-            cells.append(_accuracy(slicer, shared_rows))
-        rows.append(tuple(cells))
+            recalls.append(_accuracy(slicer, shared_rows))
 
-    columns = ("gold class", "rows", "overlap", *(part for part, _ in parts))
-    note = f"The columns to the right: share of the class's rows that is right. {slicer.note}"
-    table = Table("Accuracy by gold class and overlap", columns, tuple(rows), note)
+        rows.append((name, len(class_rows), mean, *recalls))
+
+    table = Table(
+        title="Accuracy by gold class and overlap",
+        columns=("gold class", "rows", "overlap", *(part for part, _ in parts)),
+        rows=tuple(rows),
+        note=f"The columns to the right: share of the class's rows that is right. {slicer.note}",
+    )
     outcome = slicer.slice(column)
     return replace(outcome, tables=(*outcome.tables, table))
 
 
 def _shapes(slicer: Slicer) -> list[Shape]:
+    """Measure the lengths and overlap of every example."""
     words = slicer.split.options.tokenize
     return [shape(example, words) for example in slicer.split.examples]

@@ -80,6 +80,7 @@ class Column:
         slices = category_slices(names)
         if not self.order:
             return slices
+
         rows_of = dict(slices)
         return [(name, rows_of[name]) for name in self.order if name in rows_of]
 
@@ -143,6 +144,7 @@ class Slicer:
         return self.slice(*result)
 
     def _side_column(self, name: str) -> Column:
+        """Read a side column of the data as categories."""
         names = []
         for example in self.split.examples:
             cell = example.side.get(name)
@@ -163,16 +165,24 @@ class Slicer:
                 if self.shows_means and isinstance(column.values, np.ndarray):
                     cells[f"mean {column.title}"] = float(column.values[rows_M].mean())
                 slices.append(Slice(name, rows_M, cells))
+
             slicings.append(Slicing(f"By {column.title}", tuple(slices)))
 
             if self.whole:
                 slices.append(self.everything)
+
             headings = ["slice"]
             if slices:
                 headings += slices[0].cells
-            rows = tuple((part.name, *part.cells.values()) for part in slices)
-            note = f"{column.note} {self.note}".strip()
-            tables.append(Table(f"{self.heading} by {column.title}", tuple(headings), rows, note))
+
+            table = Table(
+                title=f"{self.heading} by {column.title}",
+                columns=tuple(headings),
+                rows=tuple((part.name, *part.cells.values()) for part in slices),
+                note=f"{column.note} {self.note}".strip(),
+            )
+            tables.append(table)
+
         return Outcome(tuple(tables), self.facts, tuple(slicings))
 
     @cached_property
@@ -241,6 +251,11 @@ def cards_page(
 def quantile_bins(values_N: npt.ArrayLike, bins: int, unknown: str = "") -> list[tuple[str, Rows]]:
     """Put rows into quantile bins of a number; equal values are in one bin.
 
+    Args:
+        values_N: the numbers; NaN: unknown.
+        bins: number of bins; fewer if many values are equal.
+        unknown: the name of the bin of unknown values.
+
     Returns:
         Name and rows of each bin, in order of value. A name has the bin's least and greatest
         value, `0.52 to 0.61`; rows with NaN are in a last bin named `unknown`.
@@ -260,10 +275,12 @@ def quantile_bins(values_N: npt.ArrayLike, bins: int, unknown: str = "") -> list
                 named.append((_range_name(values_N[rows]), rows))
     if not is_known_N.all():
         named.append((unknown, np.flatnonzero(~is_known_N)))
+
     return named
 
 
 def _range_name(values: Floats) -> str:
+    """Name a bin by its least and greatest value, `3 to 5` or `0.520 to 0.610`."""
     low = float(values.min())
     high = float(values.max())
     digits = 0 if low.is_integer() and high.is_integer() else 3
@@ -289,8 +306,10 @@ def category_slices(categories: Sequence[Iterable[str]]) -> list[tuple[str, Rows
     slices = []
     for name in sorted(rows_of, key=lambda name: (-len(rows_of[name]), name)):
         slices.append((name, np.asarray(rows_of[name], dtype=np.int64)))
+
     if uncategorised:
         slices.append(("(none)", np.asarray(uncategorised, dtype=np.int64)))
+
     return slices
 
 
@@ -314,5 +333,6 @@ def split_categories(value: Any) -> list[str]:
         parts = value
     else:
         parts = [value]
+
     names = [str(part).strip() for part in parts]
     return [name for name in names if name]

@@ -83,8 +83,8 @@ def slice_summaries(split: Split) -> Slicer:
     segment = SEGMENTS[options.words]
     articles = split.frame.texts("text")
     tally = Tally()
-    for article, gold in zip(articles, split.frame["gold"], strict=True):
-        article_tokens, gold_tokens = segment([article, gold])
+    for pair in zip(articles, split.frame["gold"], strict=True):
+        article_tokens, gold_tokens = segment(pair)
         tally.add(article_tokens, gold_tokens)
 
     article_length_N, summary_length_N = tally.lengths()
@@ -93,11 +93,13 @@ def slice_summaries(split: Split) -> Slicer:
         part_N, whole_N = tally.shares()[name]
         undefined_N = np.full_like(part_N, np.nan)
         numbers[name] = np.divide(part_N, whole_N, out=undefined_N, where=whole_N > 0)
+
     split = with_columns(split, article=articles, **numbers)
 
     groups = []
     for group, guid in zip(split.frame.texts("group"), split.frame["guid"], strict=True):
         groups.append(group or guid)
+
     by: dict[str, Analysis] = {name: partial(by_number, by=name) for name in _STATISTICS}
     by |= {"statistics": statistics, "summaries": page}
     return Slicer(
@@ -141,25 +143,35 @@ def scores_of(split: Split) -> Mapping[str, Floats]:
     for measure in MEASURES:
         for name in (measure, *copied_names(measure)):
             ordered[name] = known[name]
+
     return ordered
 
 
 def _score(
     split: Split, name: str, texts: Sequence[str | None], copied: bool = False
 ) -> Summarizer:
-    """Score the summaries of one system that are not missing."""
+    """Score the summaries of one system.
+
+    Args:
+        split: has the gold summaries.
+        name: the system's name.
+        texts: its summaries; None: missing, and not scored.
+        copied: whether the system is an extractive baseline.
+    """
     rows = []
     summaries = []
     for row, text in enumerate(texts):
         if text is not None:
             rows.append(row)
             summaries.append(text)
+
     golds = [split.frame["gold"][row] for row in rows]
 
     scores = {measure: np.full(len(texts), np.nan) for measure in rouge_names()}
     if rows:
         for measure, values in item_rouge(summaries, golds, split.language).items():
             scores[measure][rows] = values
+
     return Summarizer(name, texts, scores, copied)
 
 
@@ -178,7 +190,7 @@ def systems_of(split: Split) -> list[Summarizer]:
     golds = dict(zip(guids, split.frame["gold"], strict=True))
     spell = speller(split.data.language, UNIFY_ALL)
 
-    texts: dict[str, Sequence[str | None]] = {split.run: split.frame["prediction"]}
+    texts = {split.run: split.frame["prediction"]}
     beside = split.options.beside
     systems = read_systems(beside, split.name, "beside") if beside else []
     for system in systems:
@@ -188,6 +200,7 @@ def systems_of(split: Split) -> list[Summarizer]:
         different = 0
         for guid in shared & references.keys():
             different += spell(references[guid]) != spell(golds[guid])
+
         if different or not shared:
             counts = f"{len(shared):,} rows are the run's, {different:,} with another gold summary"
             say(f"{system.path}: {counts}; is it of the same data?")
@@ -197,6 +210,7 @@ def systems_of(split: Split) -> list[Summarizer]:
         while name in texts or name in COPIES:
             name = f"{system.name} ({number})"
             number += 1
+
         texts[name] = [summaries.get(guid) for guid in guids]
 
     scored = [_score(split, name, system_texts) for name, system_texts in texts.items()]
@@ -243,8 +257,13 @@ def page(slicer: Slicer, megabytes: float = MEGABYTES) -> Outcome:
 def payload(slicer: Slicer, longest: int | None = None) -> dict[str, Any]:
     """Lay out the summaries for the page, in JSON's types.
 
-    Articles are cut after `longest` characters. `novel` has the character offsets of words that
-    are not in the article.
+    Args:
+        slicer: of the run.
+        longest: number of characters after which articles are cut.
+
+    Returns:
+        `language`, `direction`, `scores` (names), `systems`, and `rows`: a card for each article.
+        `novel` has the character offsets of words that are not in the article.
     """
     split = slicer.split
     frame = split.frame
@@ -262,6 +281,7 @@ def payload(slicer: Slicer, longest: int | None = None) -> dict[str, Any]:
             if text is None:
                 texts.append(None)
                 continue
+
             marked = _marked(text, known)
             marked["scores"] = [round(float(score_N[row]), 4) for score_N in system.scores.values()]
             texts.append(marked)
@@ -286,6 +306,7 @@ def payload(slicer: Slicer, longest: int | None = None) -> dict[str, Any]:
 
 
 def _marked(text: str, known: set[str]) -> dict[str, Any]:
+    """Give a summary with the places of its words that are not `known`."""
     text = clean_text(text)
     return {"text": text, "novel": novel_places(text, known)}
 

@@ -53,6 +53,7 @@ def read_systems(words: Sequence[str], split: str, option: str = "systems") -> l
     if repeated:
         fix = f"name them: {option}=first:PATH,second:PATH"
         raise ConfigError(f"{option}: two are called {', '.join(repeated)}; {fix}")
+
     return systems
 
 
@@ -65,7 +66,7 @@ def named_paths(words: Sequence[str], option: str) -> list[tuple[str, Path]]:
     Raises:
         ConfigError: there is no such run folder or file.
     """
-    named: list[tuple[str, Path]] = []
+    named = []
     start = 0
     while start < len(words):
         for end in range(len(words), start, -1):
@@ -76,6 +77,7 @@ def named_paths(words: Sequence[str], option: str) -> list[tuple[str, Path]]:
                 break
         else:
             raise ConfigError(f"{option}={words[start]}: no such run folder or file")
+
     return named
 
 
@@ -92,6 +94,7 @@ def _existing(word: str) -> tuple[str, Path] | None:
 
 
 def _read(name: str, path: Path, split: str) -> SummarySystem:
+    """Read the summaries of a run folder's split, or of a table."""
     if not path.is_dir():
         return _from_table(name or table_stem(path), path)
     run = open_run(path)
@@ -102,6 +105,11 @@ def _read(name: str, path: Path, split: str) -> SummarySystem:
 
 
 def _from_table(name: str, path: Path) -> SummarySystem:
+    """Read summaries from a table of predictions.
+
+    Raises:
+        DataError: its predictions are labels.
+    """
     predictions = read_frame(path, needs_gold=False)
     if any(column.startswith("p/") for column in predictions.columns):
         problem = "its predictions are labels: it has columns of their probabilities (p/...)"

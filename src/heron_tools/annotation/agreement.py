@@ -48,38 +48,44 @@ def run(arguments: Sequence[str]) -> int:
     if options.by:
         for group in sorted({*labels.groups} - {""}):
             parts.append((group, labels.of_group(group)))
+
     print_tables(_tables(parts, options))
 
     if options.majority:
         _write_majority(labels, options.majority)
     if options.adjudicate:
         _write_undecided(labels, options.adjudicate)
+
     return 0
 
 
 def _tables(parts: Sequence[tuple[str, Labels]], options: AgreementOptions) -> list[Table]:
-    measures = []
+    """Lay out the measures of each part; the first part has all items."""
     if options.measure == "mae":
-        for name, part in parts:
-            measures.append((name, [rating_differences(part)]))
-        return [agreement_table(measures, "t-interval (Student)")]
+        differences = [(name, [rating_differences(part)]) for name, part in parts]
+        return [agreement_table(differences, "t-interval (Student)")]
 
+    measures = []
     for name, part in parts:
         agreement = agreements(part, options.relaxed, options.resamples, options.seed)
         measures.append((name, agreement))
+
     table = agreement_table(measures)
 
-    _, labels = parts[0]  # of all items
+    _, labels = parts[0]
     if len(labels.raters) == 2:
         return [table, confusion_table(labels)]
+
     return [table, pair_table(labels, options.relaxed)]
 
 
 def _write_majority(labels: Labels, path: Path) -> None:
+    """Write the label that most raters gave to each item, and how many gave it."""
     chosen = majority(labels)
     votes = []
     for item_labels, label in zip(labels.values, chosen, strict=True):
         votes.append(list(item_labels).count(label) if label else 0)
+
     write_table(path, {"guid": labels.items, "prediction": chosen, "votes": votes})
 
     undecided_count = chosen.count("")
@@ -89,6 +95,7 @@ def _write_majority(labels: Labels, path: Path) -> None:
 
 
 def _write_undecided(labels: Labels, path: Path) -> None:
+    """Write a sheet of the items on which raters disagree, with an empty column to decide in."""
     rows = list(undecided(labels))
     columns = {
         "guid": [labels.items[row] for row in rows],
@@ -96,8 +103,9 @@ def _write_undecided(labels: Labels, path: Path) -> None:
     }
 
     for number, rater in enumerate(labels.raters):
-        is_reserved = rater in columns or rater == "label"
-        name = f"rater {rater}" if is_reserved else rater
+        name = rater
+        if rater in columns or rater == "label":
+            name = f"rater {rater}"
         columns[name] = [labels.values[row][number] for row in rows]
 
     columns["label"] = [""] * len(rows)  # the last column: people write here

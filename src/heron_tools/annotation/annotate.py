@@ -73,6 +73,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _draw(arguments: Sequence[str]) -> int:
+    """Draw rows and write a sheet for each rater; returns the exit code."""
     options, overrides = parse_with_data(DrawOptions, arguments)
     config = configure(options.data, overrides)
     shipped = read_shipped(config, *options.folders, carved=True)
@@ -122,8 +123,8 @@ def _draw(arguments: Sequence[str]) -> int:
     rows = f"{len(drawn)} of {len(examples)} rows, {options.per_row} raters for each:"
     print_lines(" ".join([rows, *map(str, sheets)]), files=[*sheets, key_path])
     print_lines(*(f"{name}: {', '.join(allowed)}" for name, allowed in questions.items()))
-    collect = f"heron annotate collect sheets=... key={key_path} out=DIR"
-    print(f"not for raters: {key_path}; then {collect}")
+    command = f"heron annotate collect sheets=... key={key_path} out=DIR"
+    print(f"not for raters: {key_path}; then {command}")
     return 0
 
 
@@ -151,33 +152,38 @@ def _gold_texts(drawn: Sequence[Example], config: DataConfig) -> dict[str, list[
 
 
 def _collect(arguments: Sequence[str]) -> int:
+    """Read filled sheets, print their agreement and write the answers; returns the exit code."""
     options = parse_options(CollectOptions, arguments)
     key = read_key(options.key)
     answers = read_answers(options.sheets, key)
     if not answers.rows:
         raise ConfigError(f"no row of {', '.join(map(str, options.sheets))} is answered")
+
     print_tables(_tables(answers, key))
 
     unfinished = [f"{rater} {count}" for rater, count in answers.unfinished.items() if count]
     if unfinished:
         print_lines(f"rows without all answers, left out: {', '.join(unfinished)}")
 
-    columns: dict[str, list[str]] = {name: [] for name in ("guid", "rater", *key.questions)}
-    for guid, rater, row_answers in answers.rows:
-        columns["guid"].append(guid)
-        columns["rater"].append(rater)
-        for question in key.questions:
-            columns[question].append(row_answers[question])
+    columns = {
+        "guid": [guid for guid, _, _ in answers.rows],
+        "rater": [rater for _, rater, _ in answers.rows],
+    }
+    for question in key.questions:
+        columns[question] = [row_answers[question] for *_, row_answers in answers.rows]
+
     path = options.out / "answers.csv"
     write_table(path, columns)
     print_lines(path)
 
     if LABEL in key.questions and any(key.gold.values()):
         _write_predictions(_labels(answers, LABEL), key, options.out)
+
     return 0
 
 
 def _labels(answers: Answers, question: str) -> Labels:
+    """Arrange the answers to a question by row and rater."""
     by_item: dict[str, dict[str, str]] = {}
     for guid, rater, row_answers in answers.rows:
         by_item.setdefault(guid, {})[rater] = row_answers[question]
@@ -186,6 +192,7 @@ def _labels(answers: Answers, question: str) -> Labels:
     values = []
     for item_answers in by_item.values():
         values.append([item_answers.get(rater, "") for rater in raters])
+
     return Labels(list(by_item), raters, values)
 
 
@@ -198,9 +205,16 @@ def _tables(answers: Answers, key: Key) -> list[Table]:
             ratings = [float(row_answers[name]) for _, _, row_answers in answers.rows]
             error = rating_differences(_labels(answers, name))
             rows.append((name, summarize(ratings), error.value, error.low, error.high, error.n))
-        columns = ("question", "mean ± sd (n)", "difference", "low", "high", "rows")
-        note = "difference: mean absolute difference between the raters of a row, 95 % t-interval."
-        tables.append(Table("Ratings", columns, tuple(rows), note))
+
+        ratings_table = Table(
+            title="Ratings",
+            columns=("question", "mean ± sd (n)", "difference", "low", "high", "rows"),
+            rows=tuple(rows),
+            note=(
+                "difference: mean absolute difference between the raters of a row, 95 % t-interval."
+            ),
+        )
+        tables.append(ratings_table)
 
     measures = []
     if len(answers.unfinished) > 1:
@@ -209,6 +223,7 @@ def _tables(answers: Answers, key: Key) -> list[Table]:
                 measures.append((name, agreements(_labels(answers, name))))
     if measures:
         tables.append(agreement_table(measures))
+
     return tables
 
 
@@ -234,8 +249,10 @@ def _write_predictions(labels: Labels, key: Key, out: Path) -> None:
         write_table(gold_path, {"guid": guids, "label": [key.gold[guid] for guid in guids]})
 
         paths = f"gold={gold_path} predictions={predictions_path}"
-        command = f"heron score task={key.task} data={key.data} {paths}"
-        print_lines(f"{name}, {len(guids)} rows: {command}", files=[predictions_path, gold_path])
+        print_lines(
+            f"{name}, {len(guids)} rows: heron score task={key.task} data={key.data} {paths}",
+            files=[predictions_path, gold_path],
+        )
 
     chosen = predicted[MAJORITY]
     ties = chosen.count("")

@@ -30,12 +30,9 @@ class Labels:
 
     def of_group(self, group: str) -> Labels:
         """Select the items of a group."""
-        items = []
-        values = []
-        for item, item_labels, item_group in zip(self.items, self.values, self.groups, strict=True):
-            if item_group == group:
-                items.append(item)
-                values.append(item_labels)
+        rows = [row for row, row_group in enumerate(self.groups) if row_group == group]
+        items = [self.items[row] for row in rows]
+        values = [self.values[row] for row in rows]
         return Labels(items, self.raters, values)
 
 
@@ -65,7 +62,7 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
     labels: dict[str, dict[str, str]] = {}  # by item and rater
     groups: dict[str, str] = {}
     texts: dict[str, str] = {}
-    problems: list[Problem] = []
+    problems = []
     for path in files:
         table = read_table(path)
         key = layout.key or next((name for name in KEYS if name in table.columns), "")
@@ -77,7 +74,7 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
         group_columns = [layout.by] if layout.by else []
         table.require(*names, *label_columns, *group_columns)
 
-        missing: list[Problem] = []
+        missing = []
         for name in names:
             missing += table.missing_values(name)
         if missing:
@@ -100,8 +97,10 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
                 if rater in item_labels:
                     problem = f"{rater} has labelled '{item}' already"
                     problems.append(Problem(table.where(index), problem, "one label of each rater"))
+
                 label = _text(row[column])
                 item_labels[rater] = "" if label in layout.ignore else label
+
     raise_all(problems)
 
     raters = list(dict.fromkeys(rater for item_labels in labels.values() for rater in item_labels))
@@ -110,27 +109,36 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
             f"labels of one rater only ({', '.join(raters)}): name a file for each, "
             "raters=COLUMN,COLUMN or rater=COLUMN"
         )
+
     values = []
     for item_labels in labels.values():
         values.append([item_labels.get(rater, "") for rater in raters])
+
     return Labels(list(labels), raters, _unify(values), [*groups.values()], [*texts.values()])
 
 
 def _unify(values: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Replace labels that differ only in case or Unicode form by the most frequent of them."""
+    """Replace labels that differ only in case or Unicode form by the most frequent of them.
+
+    Says which labels are replaced. `values` are the labels of each item; "": no label.
+    """
     counts = Counter(label for item_labels in values for label in item_labels if label)
 
     variants: dict[str, list[str]] = {}  # by folded label, the most frequent first
     for label, _ in counts.most_common():
         variants.setdefault(_fold(label), []).append(label)
 
-    unified = {"": ""}
+    replacement_of = {}
     for best, *others in variants.values():
-        unified[best] = best
         for label in others:
-            unified[label] = best
+            replacement_of[label] = best
             say(f"'{label}' ({counts[label]:,}) counts as '{best}' ({counts[best]:,})")
-    return [[unified[label] for label in item_labels] for item_labels in values]
+
+    unified = []
+    for item_labels in values:
+        unified.append([replacement_of.get(label, label) for label in item_labels])
+
+    return unified
 
 
 def _fold(label: str) -> str:
@@ -139,4 +147,5 @@ def _fold(label: str) -> str:
 
 
 def _text(value: Any) -> str:
+    """Read a cell; empty for a missing value."""
     return "" if is_missing(value) else cell_text(value)

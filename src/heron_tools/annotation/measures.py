@@ -85,40 +85,40 @@ def agreements(
             the other's label. Adds relaxed measures for two raters.
         resamples: bootstrap resamples of the items.
         seed: the same seed gives the same intervals.
+
+    Returns:
+        Raw agreement; Cohen's kappa (two raters) or Fleiss' kappa (more); Krippendorff's alpha.
     """
-    measures: list[tuple[str, Measure, Values]] = [("raw agreement", _raw, _several(labels))]
+    several = _several(labels)
+    measures = [_measure("raw agreement", _raw, several, resamples, seed)]
     if len(labels.raters) == 2:
         pairs = pairs_of(labels, 0, 1)
-        measures.append(("Cohen's kappa", cohen, pairs))
+        measures.append(_measure("Cohen's kappa", cohen, pairs, resamples, seed))
         if relaxed:
             relaxed_pairs = relax(pairs, relaxed)
-            measures.append(("relaxed raw agreement", _raw, relaxed_pairs))
-            measures.append(("relaxed Cohen's kappa", cohen, relaxed_pairs))
+            raw = _measure("relaxed raw agreement", _raw, relaxed_pairs, resamples, seed)
+            kappa = _measure("relaxed Cohen's kappa", cohen, relaxed_pairs, resamples, seed)
+            measures += [raw, kappa]
     else:
-        measures.append(("Fleiss' kappa", fleiss, _equally_often(labels)))
-
-    agreements = []
-    for name, compute, values in measures:
-        agreements.append(_measure(name, compute, values, resamples, seed))
+        # Fleiss' kappa needs a fixed number of labels per item, not the same raters.
+        equally_often = _equally_often(several)
+        measures.append(_measure("Fleiss' kappa", fleiss, equally_often, resamples, seed))
 
     # Krippendorff's alpha takes numbers: each label is its position in the sorted labels.
     codes: dict[str, float] = {"": math.nan}
     for label in sorted({label for item_labels in labels.values for label in item_labels}):
         codes.setdefault(label, len(codes))
+
     values_UR = [[codes[label] for label in item_labels] for item_labels in labels.values]
     values_RU = np.array(values_UR, np.float64).T
     alpha = krippendorff_alpha(values_RU, "nominal", labels.items, resamples=resamples, seed=seed)
-    return [*agreements, alpha]
+    return [*measures, alpha]
 
 
 def pairs_of(labels: Labels, first: int, second: int) -> list[tuple[str, str]]:
     """List the labels of two raters for the items that both have labelled."""
-    pairs = []
-    for item_labels in labels.values:
-        pair = item_labels[first], item_labels[second]
-        if all(pair):
-            pairs.append(pair)
-    return pairs
+    pairs = [(item_labels[first], item_labels[second]) for item_labels in labels.values]
+    return [pair for pair in pairs if all(pair)]
 
 
 def relax(pairs: Sequence[tuple[str, str]], label: str) -> list[tuple[str, str]]:
@@ -126,16 +126,23 @@ def relax(pairs: Sequence[tuple[str, str]], label: str) -> list[tuple[str, str]]
     relaxed = []
     for first, second in pairs:
         if first == label:
-            relaxed.append((second, second))
+            first = second
         elif second == label:
-            relaxed.append((first, first))
-        else:
-            relaxed.append((first, second))
+            second = first
+        relaxed.append((first, second))
     return relaxed
 
 
 def cohen(pairs: Values, counts: Counts = None) -> float:
-    """Compute Cohen's kappa of two raters; NaN if both gave the same single label to all."""
+    """Compute Cohen's kappa of two raters.
+
+    Args:
+        pairs: the labels of both raters for each item.
+        counts: how often each pair occurs; None: once.
+
+    Returns:
+        The kappa; NaN if both gave the same single label to all.
+    """
     names = sorted({name for pair in pairs for name in pair})
     rows = [names.index(first) for first, _ in pairs]
     columns = [names.index(second) for _, second in pairs]
@@ -145,16 +152,26 @@ def cohen(pairs: Values, counts: Counts = None) -> float:
     totals_C = counts_CC.sum(axis=0) + counts_CC.sum(axis=1)
     if np.count_nonzero(totals_C) < 2:
         return math.nan
+
     return float(cohens_kappa(counts_CC, return_results=False))
 
 
 def fleiss(values: Values, counts: Counts = None) -> float:
-    """Compute Fleiss' kappa of items with equally many labels; NaN where it is undefined."""
+    """Compute Fleiss' kappa of items with equally many labels.
+
+    Args:
+        values: the labels of each item.
+        counts: how often each item occurs; None: once.
+
+    Returns:
+        The kappa; NaN if all labels are equal.
+    """
     counts_UC, _ = aggregate_raters(np.asarray(values, dtype=str))
     if counts is not None:
         counts_UC = np.repeat(counts_UC, counts, axis=0)
     if np.count_nonzero(counts_UC.sum(axis=0)) < 2:
         return math.nan
+
     return float(fleiss_kappa(counts_UC))
 
 
@@ -168,13 +185,8 @@ def _several(labels: Labels) -> list[list[str]]:
     return several
 
 
-def _equally_often(labels: Labels) -> list[list[str]]:
-    """List the labels of the items with n labels, where n (2 or more) is the most frequent number.
-
-    Fleiss' kappa needs a fixed number of labels per item, not the same raters. The larger number
-    wins ties.
-    """
-    several = _several(labels)
+def _equally_often(several: Sequence[list[str]]) -> list[list[str]]:
+    """Keep the items with n labels, where n is the most frequent number; the larger wins ties."""
     sizes = Counter(map(len, several))
     most = max(sizes, key=lambda size: (sizes[size], size), default=0)
     return [item_labels for item_labels in several if len(item_labels) == most]
@@ -270,6 +282,7 @@ def _unit_sums(values_RU: Floats, level: str) -> Floats:
         middle = (low + high) / 2
         width = (high - low) or 1.0
         features_FRU = ((values_RU - middle) / width)[None]
+
     features_FRU = np.where(is_rated_RU, features_FRU, 0.0)
 
     sum_FU = features_FRU.sum(axis=1)
@@ -295,6 +308,9 @@ def _alpha(sums_K: Floats) -> Floats:
 def rating_differences(labels: Labels) -> Agreement:
     """Average the absolute differences of each item's ratings, with a t-interval over items.
 
+    Args:
+        labels: ratings, as text; items with one rating are left out.
+
     Raises:
         DataError: a rating is not a number.
     """
@@ -306,18 +322,22 @@ def rating_differences(labels: Labels) -> Agreement:
         except ValueError:
             problems.append(Problem(item, f"ratings {', '.join(item_labels)}", "numbers"))
             continue
+
         if len(ratings) > 1:
             pairs = combinations(ratings, 2)
             differences.append(np.mean([abs(first - second) for first, second in pairs]))
+
     raise_all(problems)
 
     measure = "mean absolute difference"
     n = len(differences)
     if n == 0:
         return Agreement(measure, None)
+
     mean = float(np.mean(differences))
     if n == 1:
         return Agreement(measure, mean, n=1)
+
     half_width = float(stats.t.ppf(0.975, n - 1) * stats.sem(differences))
     return Agreement(measure, mean, mean - half_width, mean + half_width, n)
 
@@ -325,11 +345,17 @@ def rating_differences(labels: Labels) -> Agreement:
 def agreement_table(
     named: Sequence[tuple[str, Sequence[Agreement]]], interval: str = "bootstrap interval"
 ) -> Table:
-    """Lay out measures, a row for each, by group; `interval` names the kind of their intervals."""
+    """Lay out measures, a row for each.
+
+    Args:
+        named: the measures of each group of items, by its name.
+        interval: the kind of their intervals.
+    """
     rows = []
     for group, agreements in named:
         for agreement in agreements:
             rows.append((group, agreement.measure, agreement.cell, agreement.n))
+
     note = f"[low, high]: 95 % {interval} over items. n: items used."
     return Table("Agreement", ("items", "measure", "value", "n"), tuple(rows), note)
 
@@ -343,14 +369,20 @@ def pair_table(labels: Labels, relaxed: str = "") -> Table:
     rows: list[tuple[Cell, ...]] = []
     for first, second in combinations(range(len(labels.raters)), 2):
         pairs = pairs_of(labels, first, second)
-        variants = [pairs, relax(pairs, relaxed)] if relaxed else [pairs]
-        values = []
+        variants = [pairs]
+        if relaxed:
+            variants.append(relax(pairs, relaxed))
+
+        cells: list[Cell] = [labels.raters[first], labels.raters[second]]
         for variant in variants:
             for compute in (cohen, _raw):
                 agreement = _measure("", compute, variant, resamples=0, seed=0)
-                values.append(agreement.value)
-        rows.append((labels.raters[first], labels.raters[second], *values, len(pairs)))
-    return Table("Pairs of raters", ("rater", "other", *names, "n"), tuple(rows))
+                cells.append(agreement.value)
+
+        rows.append((*cells, len(pairs)))
+
+    columns = ("rater", "other", *names, "n")
+    return Table("Pairs of raters", columns, tuple(rows))
 
 
 def confusion_table(labels: Labels) -> Table:

@@ -13,6 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ def parse_questions(
             asked twice, or named like another column of sheets or answers, or `label` as the
             name of a scale or choice.
     """
-    questions: dict[str, list[str]] = {}
+    questions = {}
     for question in ask:
         name = question.partition(":")[0]
         is_reserved = name in COLUMNS or name in shown or name == LABEL != question
@@ -83,6 +84,7 @@ def parse_questions(
         else:
             labels = f"{LABEL} ({', '.join(classes)}), " if classes else ""
             raise ConfigError(f"ask={question}: expected {labels}name:1-5 or name:yes/no")
+
     return questions
 
 
@@ -92,19 +94,30 @@ def scales_of(ask: Sequence[str]) -> list[str]:
 
 
 def draw_rows(examples: Sequence[Example], rows: int, by_label: bool, seed: int) -> list[Example]:
-    """Draw rows without replacement, keeping class shares; the order of the file has no effect."""
+    """Draw rows without replacement; the order of the file has no effect.
+
+    Args:
+        examples: the rows to draw from.
+        rows: how many to draw; all if there are fewer.
+        by_label: whether to keep the shares of the classes.
+        seed: the same seed draws the same rows.
+
+    Returns:
+        The drawn rows, shuffled.
+    """
     rows = min(rows, len(examples))
-    groups: dict[str, list[Example]] = defaultdict(list)
+    groups = defaultdict(list)
     for example in sorted(examples, key=lambda example: example.guid):
         label = str(example.label) if by_label else ""
         groups[label].append(example)
 
-    sizes: dict[str, int] = {}
-    remainders: dict[str, float] = {}
+    sizes = {}
+    remainders = {}
     for label, group in groups.items():
         exact = rows * len(group) / len(examples)
         sizes[label] = int(exact)
         remainders[label] = exact - int(exact)
+
     # Rows left by rounding go to the classes with the largest remainders.
     by_remainder = sorted(groups, key=lambda label: (-remainders[label], label))
     for label in by_remainder[: rows - sum(sizes.values())]:
@@ -115,16 +128,26 @@ def draw_rows(examples: Sequence[Example], rows: int, by_label: bool, seed: int)
     for label, group in groups.items():
         shuffled = random.permutation(len(group))
         drawn += [group[row] for row in shuffled[: sizes[label]]]
+
     return [drawn[row] for row in random.permutation(len(drawn))]
 
 
 def assign_raters(
     rows: int, raters: int, per_row: int, random: np.random.Generator
 ) -> list[list[int]]:
-    """Assign each row to `per_row` raters; returns each row's raters (from 0), ascending.
+    """Assign each row to `per_row` raters.
 
     Loads differ by at most one row. Of equally loaded raters, those who share fewest rows are
     chosen: all pairs should share some, to measure agreement.
+
+    Args:
+        rows: number of rows.
+        raters: number of raters.
+        per_row: number of raters of a row.
+        random: breaks ties.
+
+    Returns:
+        Each row's raters (from 0), ascending.
     """
     loads = np.zeros(raters, np.int64)
     shared_RR = np.zeros((raters, raters), np.int64)
@@ -134,11 +157,12 @@ def assign_raters(
         for _ in range(per_row):
             order = random.permutation(raters).tolist()
             free = [rater for rater in order if rater not in team]
-            costs = [(loads[rater], shared_RR[rater, team].sum()) for rater in free]
-            team.append(free[costs.index(min(costs))])
+            team.append(min(free, key=lambda rater: (loads[rater], shared_RR[rater, team].sum())))
+
         loads[team] += 1
         shared_RR[np.ix_(team, team)] += 1
         teams.append(sorted(team))
+
     return teams
 
 
@@ -177,8 +201,10 @@ def write_sheets(
         sheet: dict[str, list[str]] = {}
         for name, column in columns.items():
             sheet[name] = [column[row] for row in rows]
+
         for question in key.questions:
             sheet[question] = [""] * len(rows)
+
         path = out / f"{rater}.csv"
         write_for_people(path, sheet)
         paths.append(path)
@@ -212,9 +238,9 @@ def read_answers(paths: Sequence[Path], key: Key) -> Answers:
             allowed, rows that are not in the key, missing columns; all of them, by file and
             line.
     """
-    rows: list[tuple[str, str, Mapping[str, str]]] = []
-    unfinished: dict[str, int] = {}
-    problems: list[Problem] = []
+    rows = []
+    unfinished = {}
+    problems = []
     for path in paths:
         rater = table_stem(path)
         problem = ""
@@ -236,12 +262,14 @@ def read_answers(paths: Sequence[Path], key: Key) -> Answers:
             if key.gold and guid not in key.gold:
                 problems.append(Problem(table.where(index), f"no row '{guid}'", "rows of the key"))
                 continue
+
             answers, wrong = _read_row(table, index, key.questions)
             problems += wrong
             if len(answers) == len(key.questions):
                 rows.append((guid, rater, answers))
             elif not wrong:
                 unfinished[rater] += 1
+
     raise_all(problems)
     return Answers(rows, unfinished)
 
@@ -249,18 +277,24 @@ def read_answers(paths: Sequence[Path], key: Key) -> Answers:
 def _read_row(
     table: Table, index: int, questions: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, str], list[Problem]]:
-    """Read the answers of a row, ignoring case."""
+    """Read the answers of a row, ignoring case.
+
+    Returns:
+        The answers by question, without questions that have none; answers that are not allowed.
+    """
     answers = {}
     problems = []
     for question, allowed in questions.items():
-        by_lower_case = {answer.lower(): answer for answer in reversed(allowed)}
         cell = cell_text(table.rows[index][question]).strip()
-        answer = by_lower_case.get(cell.lower())
-        if answer is not None:
-            answers[question] = answer
-        elif cell:
-            problem = f"{question} '{cell}'"
-            problems.append(Problem(table.where(index), problem, ", ".join(allowed)))
+        for answer in allowed:
+            if answer.lower() == cell.lower():
+                answers[question] = answer
+                break
+        else:
+            if cell:
+                problem = f"{question} '{cell}'"
+                problems.append(Problem(table.where(index), problem, ", ".join(allowed)))
+
     return answers, problems
 
 
@@ -282,6 +316,7 @@ def write_for_people(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
     if path.suffix != ".csv":
         write_table(path, columns)
         return
+
     with atomic_open(path) as file:
         file.write("\ufeff")  # without it, spreadsheet programs do not expect UTF-8
         writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -301,12 +336,9 @@ def read_from_people(path: Path) -> Table:
 
 def filled_rows(table: Table) -> Table:
     """Drop empty rows, which spreadsheet programs write after the last row."""
-    rows = []
-    lines = []
-    for row, line in zip(table.rows, table.lines, strict=True):
-        if not all(map(is_missing, row.values())):
-            rows.append(row)
-            lines.append(line)
+    is_filled = [not all(map(is_missing, row.values())) for row in table.rows]
+    rows = list(compress(table.rows, is_filled))
+    lines = list(compress(table.lines, is_filled))
     if not rows:
         raise DataError(str(table.path), "has no rows", "at least one is needed")
     return replace(table, rows=rows, lines=lines)

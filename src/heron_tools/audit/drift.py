@@ -27,6 +27,7 @@ def find_drift(splits: Splits, labels: Sequence[str]) -> list[Finding]:
     findings = [_rows(counts, labels)]
     if len(splits) > 1:
         findings += [_labels(counts, labels), _lengths(splits), _vocabulary(splits)]
+
     return findings
 
 
@@ -50,6 +51,7 @@ def _rows(counts: Mapping[str, Counter[str | None]], labels: Sequence[str]) -> F
         by_label = {label: split_counts[label] for label in labels}
         unlabelled = split_counts[None]
         measures.append({"split": split, "rows": rows, **by_label, "unlabelled": unlabelled})
+
     return Finding(
         id="rows",
         severity="info",
@@ -74,6 +76,7 @@ def _labels(counts: Mapping[str, Counter[str | None]], labels: Sequence[str]) ->
             p = float(chi2_contingency(both).pvalue)
             if p < _CHANCE and distance >= _LABEL_SHIFT:
                 has_drifted = True
+
         measures.append(
             {
                 "splits": f"{first}, {second}",
@@ -84,6 +87,7 @@ def _labels(counts: Mapping[str, Counter[str | None]], labels: Sequence[str]) ->
 
     if not has_drifted:
         return Finding("label_drift", "info", "the class shares agree", measures)
+
     return Finding(
         id="label_drift",
         severity="warning",
@@ -109,9 +113,11 @@ def _lengths(splits: Splits) -> Finding:
             second_lengths = lengths[second].get(field)
             if not second_lengths:
                 continue
+
             test = ks_2samp(first_lengths, second_lengths)
             if test.pvalue < _CHANCE and test.statistic >= _LENGTH_SHIFT:
                 drifted.append(f"{field} ({first}, {second})")
+
             measures.append(
                 {
                     "splits": f"{first}, {second}",
@@ -126,6 +132,7 @@ def _lengths(splits: Splits) -> Finding:
     title = "lengths agree"
     if drifted:
         title = f"lengths differ between splits: {', '.join(drifted)}"
+
     return Finding(
         id="length_drift",
         severity="warning" if drifted else "info",
@@ -161,6 +168,7 @@ def _vocabulary(splits: Splits) -> Finding:
                 f"words not in {first}": share,
             }
         )
+
     return Finding(
         id="vocabulary_drift",
         severity="info",

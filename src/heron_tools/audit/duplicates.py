@@ -38,8 +38,10 @@ def find_duplicates(splits: Splits, loosely: Numbered) -> list[Finding]:
     findings: list[Finding] = []
     for split in splits:
         findings += _in_place(splits, levels, (split,))
+
     for pair in combinations(splits, 2):
         findings += _in_place(splits, levels, pair)
+
     return findings
 
 
@@ -68,6 +70,7 @@ def _in_place(splits: Splits, levels: _Levels, place: _Place) -> Iterator[Findin
             conflicting = len(_conflicting(copies[IDENTICAL]))
             agreeing = len(copies[IDENTICAL]) - conflicting
             labels = f"; {agreeing} with one label, {conflicting} with two"
+
         yield Finding(
             id=f"duplicates.{suffix}",
             severity=severity(len(copies[LOOSE]), 0, threshold),
@@ -88,6 +91,7 @@ def _in_place(splits: Splits, levels: _Levels, place: _Place) -> Iterator[Findin
                     "rows": _count(groups),
                 }
             )
+
         yield Finding(
             id=f"conflicts.{suffix}",
             severity=severity(_count(conflicts[LOOSE]), 0, threshold),
@@ -96,6 +100,7 @@ def _in_place(splits: Splits, levels: _Levels, place: _Place) -> Iterator[Findin
             rows=_listed(conflicts),
             advice="no system can get all of them right: decide by hand, or leave them out",
         )
+
     yield from _texts(splits, levels, place, names, threshold)
 
 
@@ -103,13 +108,14 @@ def _texts(
     splits: Splits, levels: _Levels, place: _Place, names: Sequence[str], threshold: float
 ) -> Iterator[Finding]:
     """Count texts shared by rows; within a split it is information, as many data sets intend it."""
-    columns: dict[str, list[int]] = {}
+    columns = {}
     if len(place) > 1 and len(names) > 1:
         columns["either side"] = [0, 1]
+
     for number, name in enumerate(names):
         columns[name] = [number]
 
-    measures: list[Measure] = []
+    measures = []
     listed: list[Row] = []
     largest = 0
     for name, numbers in columns.items():
@@ -118,6 +124,7 @@ def _texts(
         for level, groups in copies.items():
             measures.append({"text": name, **_measure(level, groups)})
             largest = max(largest, len(groups))
+
     if not largest:
         return
 
@@ -149,7 +156,7 @@ def _copies(
 
     Rows of a group are of one split, or of both.
     """
-    copies: _ByLevel = {}
+    copies = {}
     for level, text_ids in levels.items():
         keys_NK = {}
         for split in place:
@@ -161,6 +168,7 @@ def _copies(
         values, counts = np.unique(np.concatenate(list(keys_NK.values())), return_counts=True)
         repeated = values[(counts > 1) & (values >= 0)]
         copies[level] = _groups_of(splits, keys_NK, repeated)
+
     return copies
 
 
@@ -190,6 +198,7 @@ def _groups_of(
     groups = list(rows_of.values())
     if len(keys_NK) > 1:
         return [rows for rows in groups if len({row.split for row in rows}) > 1]
+
     return [rows for rows in groups if len({row.guid for row in rows}) > 1]
 
 

@@ -18,7 +18,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from heron.data.examples import Example
 from heron.languages import LANGUAGES
 from heron.languages.words import HYPHENS
-from heron_tools.audit.findings import Finding, Measure
+from heron_tools.audit.findings import Finding
 from heron_tools.audit.rules import Ids, Values, majority
 from heron_tools.audit.texts import EVENTS, HYPOTHESIS, PREMISE, fields, words
 
@@ -130,8 +130,10 @@ def measure(examples: Sequence[Example], language: str) -> list[Feature]:
         for example in examples:
             first, second = example.spans[:2]
             distances.append(float(abs(second.start - first.start)))
+
         values_N = _values(distances)
         features.append(Feature("distance", "", "characters between the events", values_N))
+
     return features
 
 
@@ -183,6 +185,7 @@ def best_words(vocabulary: Vocabulary, gold_N: Ids, fold_N: Ids, classes: int) -
     """
     if not vocabulary.words:
         return []
+
     gold_NC = np.eye(classes, dtype=np.int64)[gold_N]
     majority_class = majority(gold_N, classes)
     gain_V = np.zeros(len(vocabulary.words), np.int64)
@@ -191,6 +194,7 @@ def best_words(vocabulary: Vocabulary, gold_N: Ids, fold_N: Ids, classes: int) -
         is_held_N = fold_N == fold
         if is_held_N.all():  # no row is left to fit on
             return []
+
         fitted = _present_and_absent(vocabulary.holds_NV[~is_held_N], gold_NC[~is_held_N])
         scored = _present_and_absent(vocabulary.holds_NV[is_held_N], gold_NC[is_held_N])
         for fitted_VC, scored_VC in zip(fitted, scored, strict=True):
@@ -228,6 +232,7 @@ def typical_words(
     """
     if not vocabulary.words:
         return []
+
     gold_NC = np.eye(len(labels), dtype=np.int64)[gold_N]
     counts_VC, _ = _present_and_absent(vocabulary.holds_NV, gold_NC)
     rows_V = counts_VC.sum(1)
@@ -239,7 +244,7 @@ def typical_words(
     with np.errstate(divide="ignore", invalid="ignore"):
         bits_VC = np.where(share_C > 0, np.log2(likely_VC / share_C), -np.inf)
 
-    measures: list[Measure] = []
+    measures = []
     for class_index, label in enumerate(labels):
         bits_V = bits_VC[:, class_index]
         for word in (-bits_V).argsort(kind="stable")[:_PER_CLASS]:
@@ -255,6 +260,7 @@ def typical_words(
                     "share of class in all": float(share_C[class_index]),
                 }
             )
+
     finding = Finding(
         id=f"words.{field}",
         severity="info",

@@ -77,6 +77,7 @@ def find_near_duplicates(
         links = _links(near_rows, first, second, neighbours)
         if links:
             findings.append(_finding(splits, first, second, links, threshold, truncated))
+
     return findings
 
 
@@ -116,6 +117,7 @@ def find_neighbours(texts: Sequence[str], threshold: float) -> tuple[Neighbours,
                 other_text = texts[other]
                 neighbours[text][other_text] = overlap
                 neighbours[other_text][text] = overlap
+
     return neighbours, truncated
 
 
@@ -144,7 +146,9 @@ def _band_keys(texts: Sequence[str], count: int, rows: int) -> list[Shingles]:
             minimum_C = np.minimum.reduceat(shingles_S * factor, starts_C)
             key_C = (key_C ^ minimum_C) * _MULTIPLIER
             key_C ^= key_C >> np.uint64(29)
+
         keys.append(key_C)
+
     return keys
 
 
@@ -207,6 +211,7 @@ def bands(threshold: float) -> tuple[int, int]:
         recall = 1 - (1 - threshold**rows) ** count
         if recall >= _RECALL:
             return count, rows
+
     return _PERMUTATIONS, 1
 
 
@@ -238,16 +243,18 @@ def _links(
     for key, example in rows[second]:
         copies_of[key].append(example)
 
-    links: list[_Link] = []
+    links = []
     for key, example in rows[first]:
         row = Row(first, example.guid, example.label)
         for near_key, overlap in _near_keys(key, copies_of, neighbours):
             for copy in copies_of[near_key]:
                 if first == second and example.guid >= copy.guid:
                     continue  # each pair of a split once
+
                 labels_agree = example.label == copy.label
                 pair = [row, Row(second, copy.guid, copy.label)]
                 links.append((labels_agree, overlap, pair))
+
     return sorted(links, key=lambda link: (link[0], -link[1]))
 
 
@@ -299,11 +306,13 @@ def _finding(
     title = f"{subject} {len(links):,} nearly identical {unit} (overlap {threshold:g} or more)"
     if conflicts:
         title += f", {conflicts:,} with different labels"
+
     meaning = f"Jaccard overlap of character {_SHINGLE}-grams, of each text of a row."
     if truncated:
         meaning += (
             f" {truncated:,} texts have more than {_MOST} candidates; only {_MOST} were compared."
         )
+
     measure = {
         "threshold": threshold,
         "links": len(links),

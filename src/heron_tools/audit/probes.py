@@ -49,6 +49,7 @@ def find_by_probes(parts: Mapping[str, Labelled], labels: Sequence[str]) -> list
     parts = {split: _thinned(part) for split, part in parts.items()}
     if not parts:
         return []
+
     first = next(iter(parts))
     if len(np.unique(parts[first].gold_N)) < 2:
         return []
@@ -56,6 +57,7 @@ def find_by_probes(parts: Mapping[str, Labelled], labels: Sequence[str]) -> list
     texts = {}
     for split, part in parts.items():
         texts[split] = [fields(example) for example in part.examples]
+
     names = list(texts[first][0])
     matrices = {name: _vectorize(name, texts) for name in names}
     if len(names) > 1:
@@ -67,6 +69,7 @@ def find_by_probes(parts: Mapping[str, Labelled], labels: Sequence[str]) -> list
     scores = {}
     for name in tracked([*matrices], "probes"):
         scores[name] = _scores(matrices[name], parts, len(labels))
+
     return [_finding(name, scores[name], scores.get(_ALL)) for name in names]
 
 
@@ -117,10 +120,10 @@ def _scores(
     first = next(iter(parts.values()))
     baseline = majority(first.gold_N, classes)
 
-    scores = []
-    for split, part in parts.items():
-        scores.append(score(split, part.gold_N, predicted[split], baseline, classes))
-    return scores
+    return [
+        score(split, part.gold_N, predicted[split], baseline, classes)
+        for split, part in parts.items()
+    ]
 
 
 def _predict(fitted_NF: Any, gold_N: Ids, inputs_NF: Any) -> Ids:
@@ -142,6 +145,7 @@ def _finding(name: str, scores: Sequence[Score], all_scores: Sequence[Score] | N
     if all_scores:
         title += f", {all_scores[0].accuracy:.3f} with all texts"
         measures += [{"sees": "all texts", **score.measure()} for score in all_scores]
+
     return Finding(
         id=f"{name}_only",
         severity=severity(gain, _WARNING_GAIN, _SERIOUS_GAIN),

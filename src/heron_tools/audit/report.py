@@ -59,8 +59,10 @@ class Report:
         }
         for split, sha256 in self.shipped.sha256.items():
             facts[f"{split}, sha256"] = sha256
+
         for split, path in self.shipped.missing.items():
             facts[f"{split}, missing"] = str(path)
+
         facts["heron"] = __version__
         return {name: value for name, value in facts.items() if value}
 
@@ -98,6 +100,7 @@ def write(report: Report, folder: Path) -> list[Path]:
     findings = []
     for finding in report.findings:
         findings.append((finding, measure_table(finding), report.rows(finding, _ROWS)))
+
     page = render(
         "audit.html.j2",
         Path(__file__).parent / "templates",

@@ -44,8 +44,10 @@ def labelled(splits: Splits, labels: Sequence[str]) -> dict[str, Labelled]:
             if example.label in class_of:
                 kept.append(example)
                 gold.append(class_of[example.label])
+
         if kept:
             parts[split] = Labelled(kept, np.array(gold, np.int64))
+
     return parts
 
 
@@ -163,6 +165,7 @@ def predict_splits(
     predicted = {first: predicted_N}
     for split in others:
         predicted[split] = predict(first_inputs, gold_N, inputs[split])
+
     return predicted
 
 

@@ -71,6 +71,7 @@ def find_shortcuts(
     """
     if not parts:
         return []
+
     features = {split: measure(part.examples, language) for split, part in parts.items()}
     word_findings, tried_words = _add_words(features, parts, labels)
 
@@ -80,6 +81,7 @@ def find_shortcuts(
         if not is_constant:
             by_split = dict(zip(parts, in_splits, strict=True))
             judged.append(_judge(by_split, parts, len(labels)))
+
     judged.sort(key=lambda rule: -rule.gain)
 
     # The critical value of z for so many rules (Bonferroni).
@@ -119,7 +121,7 @@ def _judge(features: Mapping[str, Feature], parts: Mapping[str, Labelled], class
     predicted = predict_splits(values, parts, predict)
 
     scores = []
-    rows: list[Row] = []
+    rows = []
     for split, (examples, gold_N) in parts.items():
         predicted_N = predicted[split]
         scores.append(score(split, gold_N, predicted_N, rule.other, classes))
@@ -128,6 +130,7 @@ def _judge(features: Mapping[str, Feature], parts: Mapping[str, Labelled], class
         is_given_away_N = (predicted_N == gold_N) & (gold_N != rule.other)
         given_away = compress(examples, is_given_away_N)
         rows += rows_of(split, given_away)
+
     return Judged(features[first], rule, scores, rows)
 
 
@@ -145,22 +148,25 @@ def _add_words(
     rows = {}
     for split, part in parts.items():
         rows[split] = [fields(example) for example in part.examples]
+
     names = list(rows[first][0])
     if names != [WINDOW]:
         names = [name for name in names if name != WINDOW]
 
-    findings: list[Finding] = []
+    findings = []
     tried = 0
     for field in names:
         texts = {}
         for split in parts:
             texts[split] = [row.get(field, "") for row in rows[split]]
+
         frequent = vocabulary(texts[first])
         tried += len(frequent.words)
         findings += typical_words(first, field, frequent, gold_N, labels)
         for word in best_words(frequent, gold_N, fold_N, len(labels)):
             for split in parts:
                 features[split].append(word_feature(field, word, texts[split]))
+
     return findings, tried
 
 
@@ -197,6 +203,7 @@ def _overview(judged: Sequence[Judged], labels: Sequence[str]) -> list[Finding]:
     """Show the best rules, significant or not."""
     if not judged:
         return []
+
     overview = Finding(
         id="rules",
         severity="info",
@@ -215,6 +222,7 @@ def _unknown_negation(language: str) -> list[Finding]:
     profile = LANGUAGES.find(language)
     if profile and profile.negation:
         return []
+
     unknown = Finding(
         id="negation.unknown",
         severity="info",

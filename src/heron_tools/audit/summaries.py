@@ -35,6 +35,7 @@ def find_in_summaries(splits: Splits) -> list[Finding]:
             findings += _short(split, rows)
             findings += _long(split, rows)
             findings += _cut(split, rows)
+
     return findings
 
 
@@ -50,15 +51,18 @@ def fragments(article: Sequence[str], summary: Sequence[str]) -> list[int]:
     for position, word in enumerate(article):
         positions.setdefault(word, []).append(position)
 
-    lengths: list[int] = []
+    lengths = []
     start = 0
     while start < len(summary):
         longest = 0
         for position in positions.get(summary[start], ()):
             longest = max(longest, _common(article, position, summary, start))
+
         if longest:
             lengths.append(longest)
+
         start += max(longest, 1)
+
     return lengths
 
 
@@ -72,15 +76,12 @@ def _common(article: Sequence[str], position: int, summary: Sequence[str], start
 
 
 def _copied(split: str, rows: Sequence[Example]) -> Finding:
-    """Measure how much of the summaries is copied from their articles.
-
-    Source: Grusky, Naaman and Artzi 2018 (Newsroom), section 4 (coverage and density).
-    """
-    copied: list[Example] = []
+    """Measure how much of the summaries is copied from their articles; see `fragments`."""
+    copied = []
     copied_from_lead = 0
-    coverage: list[float] = []
-    density: list[float] = []
-    from_lead: list[float] = []
+    coverage = []
+    density = []
+    from_lead = []
     for example in rows:
         summary = str(example.target)
         lead = lead_text(split_sentences(example.text))
@@ -115,6 +116,7 @@ def _copied(split: str, rows: Sequence[Example]) -> Finding:
     advice = ""
     if copied:
         advice = "compare with baseline=lead and baseline=oracle: extractive systems score high"
+
     return Finding(
         id=f"copied.{split}",
         severity=severity(share, _COPIED_WARNING, _COPIED_SERIOUS),
@@ -139,6 +141,7 @@ def _short(split: str, rows: Sequence[Example]) -> list[Finding]:
     short = [example for example in rows if len(folded_words(str(example.target))) < SHORT]
     if not short:
         return []
+
     short.sort(key=lambda example: len(str(example.target)))
     finding = Finding(
         id=f"short.{split}",
@@ -157,8 +160,10 @@ def _long(split: str, rows: Sequence[Example]) -> list[Finding]:
         summary_length = len(folded_words(str(example.target)))
         if summary_length >= len(folded_words(example.text)):
             long.append(example)
+
     if not long:
         return []
+
     finding = Finding(
         id=f"long.{split}",
         severity="warning",

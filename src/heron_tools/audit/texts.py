@@ -98,10 +98,13 @@ def numbered(splits: Splits, level: Callable[[str], str]) -> Numbered:
             events = []
             for start, end in example.spans:
                 events.append((level(example.text[:start]), level(example.text[start:end])))
+
             events_id = -1
             if events:
                 events_id = event_ids.setdefault(tuple(events), -2 - len(event_ids))
+
             rows[split][row] = first, events_id
+
     return Numbered(list(text_ids), rows)
 
 

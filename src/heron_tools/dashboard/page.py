@@ -45,18 +45,18 @@ _DIGITS = 6  # significant, of every number on the page
 
 def write_dashboard(folder: Path, out: Path | None = None) -> Path:
     """Write `dashboard.html` for a sweep, by default into its folder; returns the page's path."""
-    folder = Path(folder)
-    target = Path(out) if out else folder
+    target = out or folder
     runs = collect(folder)
     shown_runs = without_first_runs(runs)
     content = dashboard_data(folder.resolve().name, shown_runs, target)
 
     best = content["best"]
     if best is not None:
-        scores: dict[str, str | None] = {}
+        scores = {}
         for split in SPLITS:
             summary = best[split]
             scores[split] = show(Summary(*summary)) if summary else None
+
         copied = [(name, split, show(value)) for name, split, value in best["copied"]]
         job = content["runs"][best["run"]]["job"]
         best = {**best, **scores, "copied": copied, "job": job}
@@ -150,15 +150,17 @@ def curves(path: Path, metrics: Sequence[str]) -> dict[str, list[list[float | No
 
     curves = {}
     for name in ("train/loss", "validation/loss", *(f"validation/{name}" for name in metrics)):
-        points: list[list[float | None]] = []
+        points = []
         for row in rows:
             if name in row and "step" in row:
                 points.append([int(row["step"]), _rounded(row[name])])
+
         if len(points) > POINTS:
             step = (len(points) - 1) / (POINTS - 1)
             points = [points[round(number * step)] for number in range(POINTS)]
         if points:
             curves[name] = points
+
     return curves
 
 
@@ -168,7 +170,7 @@ def repeat_command(title: str, group: System) -> str:
     Only overrides of the command line are repeated; secrets in them are masked.
     """
     seeds: dict[str, set[str]] = {}
-    settings: dict[str, str] = {}
+    settings = {}
     for run in group.runs:
         for override in map(str, run.status.get("overrides", ())):
             prefixed_key, _, value = override.partition("=")
@@ -182,18 +184,22 @@ def repeat_command(title: str, group: System) -> str:
     seed_overrides = []
     for key, values in seeds.items():
         seed_overrides.append(f"{key}={','.join(sorted(values, key=natural))}")
+
     if any("," in override for override in seed_overrides):
         command.append("-m")
+
     command += [*settings.values(), *seed_overrides]
 
     sweep = f"{title}-again"
     if "," in sweep:  # an unquoted comma would make a sweep over two values
         sweep = f"'{sweep}'"
+
     command.append(f"run.sweep={sweep}")
     return redact(shlex.join(command))
 
 
 def _run(run: RunRecord, metrics: Sequence[str]) -> dict[str, Any]:
+    """Lay out what the page shows of a run; scores are in the order of `metrics`."""
     error = str(run.status.get("error") or "").strip()
     total = run.ledger.get("total", {})
 
@@ -217,7 +223,14 @@ def _run(run: RunRecord, metrics: Sequence[str]) -> dict[str, Any]:
 def _best(
     title: str, groups: Sequence[System], runs: Sequence[RunRecord], monitor: str
 ) -> dict[str, Any] | None:
-    """Choose by the mean of the monitored score on validation; in a tie, the simplest group."""
+    """Choose the group with the best mean on validation; in a tie, the simplest.
+
+    Args:
+        title: the sweep's name.
+        groups: runs that differ in their seed only.
+        runs: all runs.
+        monitor: the score to compare by.
+    """
     means = []
     sizes = set()
     for group in groups:
@@ -225,6 +238,7 @@ def _best(
         means.append(signed(monitor, summary.mean) if summary else None)
         if summary:
             sizes.add(summary.n)
+
     best = best_of(means, [group.complexity for group in groups])
     if not best:
         return None
@@ -253,6 +267,7 @@ def _best(
 
 
 def _rounded(value: Any) -> float | int | None:
+    """Round a number to `_DIGITS` significant digits; None for anything else, and NaN."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     if isinstance(value, int):

@@ -31,6 +31,7 @@ def save_workspace(sweep: str, runs: Sequence[RunRecord], entity: str | None = N
             "wandb=true needs a package that is not installed: "
             f"python -m pip install {PACKAGE}. The local page is written without it"
         ) from error
+
     try:
         owner = entity or _named(runs, "entity") or wandb.Api().default_entity
         if not owner:
@@ -45,6 +46,7 @@ def save_workspace(sweep: str, runs: Sequence[RunRecord], entity: str | None = N
             f"W&B did not save the workspace: {why}. `wandb login` signs in; the local page needs "
             "no account"
         ) from error
+
     return str(saved.url)
 
 

@@ -1,7 +1,7 @@
 """`heron noise`: rank training examples by how suspicious their labels are."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,6 +70,7 @@ def run(arguments: Sequence[str]) -> int:
     has_truth = any(example.side.get(TRUTH) for example in examples.values())
     if has_truth:
         columns["truth"] = [example.side.get(TRUTH) for example in suspects]
+
     out = options.out or folder_inside(options.run, "noise")
     write_table(out / "suspects.csv", columns)
 
@@ -78,10 +79,9 @@ def run(arguments: Sequence[str]) -> int:
     note = f"{options.score}: {score.formula}{unit}; the {score.hardest} values are suspicious."
     title = f"the {len(ranked)} most suspicious of {len(measured.guids)} labels, the first of them"
     rows = []
-    for row in range(min(_SHOWN, len(ranked))):
-        example = suspects[row]
-        text = cut_text(example.text, 60)
-        rows.append((example.guid, example.label, columns[options.score][row], text))
+    for example, value in zip(suspects[:_SHOWN], columns[options.score], strict=False):
+        rows.append((example.guid, example.label, value, cut_text(example.text, 60)))
+
     print_tables([Table(title, ("guid", "label", options.score, "text"), tuple(rows), note)])
 
     wrong_N = wrong_labels(examples, measured.guids)
@@ -90,18 +90,22 @@ def run(arguments: Sequence[str]) -> int:
         for guid in measured.guids:
             example = examples[guid]
             lengths.append(len(example.text) + len(example.text_pair or ""))
+
         scores = scores_of(measured, np.asarray(lengths), config.seed)
         graded = grade(scores, wrong_N, measured.gold_N)
-        _write(out / "detection.json", graded)
+        path = out / "detection.json"
+        _write(path, graded)
         _show(graded, len(dynamics.epochs_E))
-        print_lines(out / "detection.json")
+        print_lines(path)
     elif has_truth:
         print_lines("no training label is known to be wrong: the scores cannot be evaluated")
+
     print_lines(out / "suspects.csv")
     return 0
 
 
 def _write(path: Path, graded: Mapping[str, tuple[Detection, float]]) -> None:
+    """Write how well each score finds the wrong labels; see `grade`."""
     stored = {}
     for name, (detection, auroc_within_classes) in graded.items():
         stored[name] = {
@@ -109,19 +113,25 @@ def _write(path: Path, graded: Mapping[str, tuple[Detection, float]]) -> None:
             "base_rate": detection.base_rate,
             "auroc": detection.auroc,
             "auroc_within_classes": auroc_within_classes,
-            **asdict(detection),
+            "precision": detection.precision,
+            "decile_rate": detection.decile_rate,
+            "decile_recall": detection.decile_recall,
         }
+
     write_json(path, stored)
 
 
 def _show(graded: Mapping[str, tuple[Detection, float]], records: int) -> None:
+    """Print how well each score finds the wrong labels; the run has `records` records."""
     rows: list[tuple[Cell, ...]] = []
     for name, (detection, auroc_within_classes) in graded.items():
         lift = float("nan")
         if detection.base_rate:
             lift = detection.decile_rate / detection.base_rate
+
         values = [detection.auroc, auroc_within_classes, *detection.precision.values(), lift]
-        rows.append((name, *(Formatted(value, ".3f") for value in values)))
+        cells = [Formatted(value, ".3f") for value in values]
+        rows.append((name, *cells))
 
     first, _ = next(iter(graded.values()))
     precisions = [f"P@{k}" for k in first.precision]

@@ -37,9 +37,13 @@ def detection(
 ) -> Detection:
     """Measure how well a difficulty score finds known label noise.
 
-    Ties at the k-th score count in expectation over all ways to break them. Examples with NaN are
-    left out, and so are `ks` above the number of examples; the number of flipped labels is added
-    to `ks`.
+    Ties at the k-th score count in expectation over all ways to break them.
+
+    Args:
+        score_N: the score, float; examples with NaN are left out.
+        flipped_N: whether each example's label is known to be wrong.
+        ks: for precision at k; those above the number of examples are left out, and the number of
+            flipped labels is added.
 
     Raises:
         ConfigError: no example has a score.
@@ -96,10 +100,18 @@ def wrong_labels(examples: Mapping[str, Example], guids: Sequence[str]) -> np.nd
 
 
 def within_classes(score_N: np.ndarray, wrong_N: np.ndarray, gold_N: np.ndarray) -> float:
-    """Compute the AUROC over pairs of a wrong and a right label in one class; NaN without pairs.
+    """Compute the AUROC over pairs of a wrong and a right label in one class.
 
     Error rates differ between classes, so a score that depends on the class only ranks well over
-    all examples; here it has .5. `gold_N` are the classes that examples were trained on.
+    all examples; here it has .5.
+
+    Args:
+        score_N: the score, float; examples with NaN are left out.
+        wrong_N: whether each label is known to be wrong.
+        gold_N: the classes that examples were trained on.
+
+    Returns:
+        A probability; NaN without pairs.
     """
     ordered = 0.0  # pairs whose wrong label has the higher score
     pairs = 0
@@ -111,6 +123,7 @@ def within_classes(score_N: np.ndarray, wrong_N: np.ndarray, gold_N: np.ndarray)
             auroc = detection(score_N[in_class_N], wrong_N[in_class_N]).auroc
             ordered += auroc * wrong * right
             pairs += wrong * right
+
     return ordered / pairs if pairs else float("nan")
 
 
@@ -128,6 +141,7 @@ def scores_of(
             scores[name] = difficulty(name, statistics)
         except ConfigError:  # a statistic that this task lacks, such as margins
             continue
+
     scores["length"] = lengths_N.astype(np.float64)
     scores["random"] = np.random.default_rng(seed).random(len(lengths_N))
     return scores
@@ -138,12 +152,21 @@ def grade(
 ) -> dict[str, tuple[Detection, float]]:
     """Evaluate scores: detection of wrong labels overall, and AUROC within classes.
 
-    `class` is added, an oracle: the share of wrong labels in each example's class.
+    Args:
+        scores: float `[N]`, by name.
+        wrong_N: whether each label is known to be wrong.
+        gold_N: the classes that examples were trained on.
+
+    Returns:
+        Both by the name of the score. `class` is added, an oracle: the share of wrong labels in
+        each example's class.
     """
     sizes_C = np.bincount(gold_N)
     rates_C = np.bincount(gold_N, weights=wrong_N) / np.maximum(sizes_C, 1)
 
     graded = {}
     for name, score_N in {**scores, "class": rates_C[gold_N]}.items():
-        graded[name] = detection(score_N, wrong_N), within_classes(score_N, wrong_N, gold_N)
+        overall = detection(score_N, wrong_N)
+        graded[name] = overall, within_classes(score_N, wrong_N, gold_N)
+
     return graded

@@ -17,10 +17,13 @@ _BINS = 30
 def histograms(
     panels: Mapping[str, tuple[str, Mapping[str, Sequence[float] | np.ndarray]]], title: str
 ) -> bytes:
-    """Draw histograms of numbers, one panel by title, as PNG.
+    """Draw histograms of numbers as PNG.
 
-    A panel has a label of its axis and values by name; the first four sets are drawn, each
-    normalised to 1, with its mean. Without a label, values are at most 1 with the tail on the left.
+    Args:
+        panels: by title, the label of the axis, and values by name. The first four sets are drawn,
+            each normalised to 1, with its mean. Without a label, values are at most 1 with the
+            tail on the left.
+        title: of the figure.
     """
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4 * len(panels), 3.6), layout="constrained")
@@ -31,17 +34,20 @@ def histograms(
             for name, numbers in islice(values.items(), len(PALETTE)):
                 if len(numbers):
                     arrays[name] = np.asarray(numbers)
+
             _draw_histogram(axes, label, arrays)
             axes.set_title(panel_title)
 
         handles, labels = axes.get_legend_handles_labels()
         if len(labels) > 1:
             figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+
         figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=QUIET)
         return png(figure)
 
 
 def _draw_histogram(axes: Axes, label: str, values: Mapping[str, np.ndarray]) -> None:
+    """Draw one panel; see `histograms`."""
     numbers = np.concatenate(list(values.values())) if values else np.zeros(1)
     if label:
         low = 0.0
@@ -50,16 +56,17 @@ def _draw_histogram(axes: Axes, label: str, values: Mapping[str, np.ndarray]) ->
         low = float(np.quantile(numbers, 1 - _TAIL))
         high = 1.0
 
+    edges = np.linspace(low, max(high, low + 1e-6), _BINS + 1)
     if label and high <= 2 * _BINS:  # one bar for each number of words
         edges = np.arange(0.5, max(high, 1) + 1.5)
-    else:
-        edges = np.linspace(low, max(high, low + 1e-6), _BINS + 1)
 
     for (name, set_values), colour in zip(values.items(), PALETTE, strict=False):
         size = len(set_values)
-        counts, _ = np.histogram(np.clip(set_values, edges[0], edges[-1]), edges)
+        inside = np.clip(set_values, edges[0], edges[-1])
+        counts, _ = np.histogram(inside, edges)
         axes.stairs(counts / size, edges, color=colour, label=f"{name} (n={size:,})")
-        axes.axvline(float(np.mean(set_values)), color=colour, linewidth=0.8, linestyle="--")
+        mean = float(np.mean(set_values))
+        axes.axvline(mean, color=colour, linewidth=0.8, linestyle="--")
 
     axes.set(xlabel=f"{label or '1 - summary / article'} (dashed: mean)", ylabel="share")
     axes.grid(axis="y", color=FAINT, linewidth=0.8)

@@ -31,7 +31,7 @@ class Shape(NamedTuple):
 
 
 def shape(example: Example, words: Words) -> Shape:
-    """Measure one example."""
+    """Measure one example; `words` splits a text into words."""
     first = words(example.text)
     if example.text_pair is None:
         return Shape(len(first), None, None)
@@ -51,10 +51,8 @@ def measure_diversity(examples: Sequence[Example], backend: Morphology) -> list[
     """Measure the texts of each example together; each distinct text is analysed once."""
     example_texts = []
     for example in examples:
-        texts = [example.text]
-        if example.text_pair is not None:
-            texts.append(example.text_pair)
-        example_texts.append(texts)
+        texts = (example.text, example.text_pair)
+        example_texts.append([text for text in texts if text is not None])
 
     distinct = list(dict.fromkeys(chain.from_iterable(example_texts)))
     analyses = dict(zip(distinct, backend.analyse(distinct), strict=True))
@@ -90,6 +88,12 @@ def split_statistics(
 ) -> dict[str, dict[str, Any]]:
     """Describe each class of a split, its rows without a label, and all its rows.
 
+    Args:
+        examples: the rows of the split.
+        classes: the order of the classes.
+        tokenize: splits a text into words.
+        morphology: finds the lemmas.
+
     Returns:
         For each class the number of `rows`, its `share` of the split's rows, and means over its
         rows (None: not defined): `first`, `second`, `overlap` (see `Shape`), `ttr` (type-token
@@ -98,46 +102,60 @@ def split_statistics(
 
     Source: RoNLI, Table 2; LCHAIM, section 3.1 (overlap by class).
     """
-    values: dict[str, list[float | None]] = {}  # of each row
     shapes = [shape(example, tokenize) for example in examples]
-    for name in Shape._fields:
-        values[name] = [getattr(row_shape, name) for row_shape in shapes]
     diversities = measure_diversity(examples, morphology)
-    for name in ("ttr", "pos", "mattr"):
-        values[name] = [getattr(row_diversity, name) for row_diversity in diversities]
 
     rows_of: dict[str, list[int]] = {name: [] for name in classes}
     for row, example in enumerate(examples):
         rows_of.setdefault(example.label or NO_LABEL, []).append(row)
+
     rows_of[OVERALL] = list(range(len(examples)))
 
     described = {}
     for class_name, rows in rows_of.items():
         statistics: dict[str, Any] = {"rows": len(rows)}
         statistics["share"] = len(rows) / max(len(examples), 1)
-        for name, row_values in values.items():
-            statistics[name] = _mean([row_values[row] for row in rows])
+        for name in Shape._fields:
+            statistics[name] = _mean([getattr(shapes[row], name) for row in rows])
+
+        for name in ("ttr", "pos", "mattr"):
+            statistics[name] = _mean([getattr(diversities[row], name) for row in rows])
+
         described[class_name] = statistics
+
     return described
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
+    """Average the values that are defined; None without any."""
     known = [value for value in values if value is not None]
     return fmean(known) if known else None
 
 
 def statistics_table(split: str, described: Mapping[str, Mapping[str, Any]], note: str) -> Table:
-    """Lay out the statistics of one split."""
+    """Lay out the statistics of one split.
+
+    Args:
+        split: its name.
+        described: see `split_statistics`.
+        note: text below the table.
+    """
     overall = described[OVERALL]
-    headings = {"rows": "rows", "share": "share", "first": "words"}
+    headings = {
+        "rows": "rows",
+        "share": "share",
+        "first": "words",
+    }
     if overall["second"] is not None:
         headings["first"] = "premise words"
         headings["second"] = "hypothesis words"
         headings["overlap"] = "overlap"
+
     headings["ttr"] = "TTR of lemmas" if overall["pos"] is None else "TTR"
     headings["mattr"] = f"MATTR {WINDOW}"
 
     rows = []
     for class_name, statistics in described.items():
         rows.append((class_name, *(statistics[name] for name in headings)))
+
     return Table(split, ("class", *headings.values()), tuple(rows), note)

@@ -69,6 +69,7 @@ def parse(arguments: Sequence[str]) -> tuple[AnalyzeOptions, list[str]]:
     has_data = options.data is not None or options.sheet is not None
     if has_run == has_data:
         raise ConfigError("name either a run (run=DIR) or a data set (data=NAME)")
+
     return options, overrides
 
 

@@ -85,11 +85,14 @@ def write_outcome(
     files = dict(outcome.files)
     for suffix, content in more.items():
         files[f"{stem}.{suffix}"] = content
+
     for name, content in files.items():
         path = name if isinstance(name, Path) else target / name
         if isinstance(content, Mapping):
             write_table(path, content)
         else:
             write_file(path, content)
+
         paths.append(path)
+
     return paths

@@ -88,7 +88,15 @@ class Profile:
 
 
 def profile(pairs: Sequence[Pair], morphology: Morphology) -> Profile:
-    """Count pairs (at least one) in batches, because articles are long."""
+    """Count pairs in batches, because articles are long.
+
+    Args:
+        pairs: at least one.
+        morphology: finds lemmas and, if it can, morphemes.
+
+    Raises:
+        DataError: there are no pairs.
+    """
     if not pairs:
         fix = "statistics need articles with summaries"
         raise DataError("summary statistics", "no article has a summary", fix)
@@ -98,14 +106,17 @@ def profile(pairs: Sequence[Pair], morphology: Morphology) -> Profile:
     summaries = Side()
     for start in range(0, len(pairs), _BATCH_SIZE):
         batch = pairs[start : start + _BATCH_SIZE]
-        article_tokens = _tokens([pair.article for pair in batch], articles, morphology)
-        summary_tokens = _tokens([pair.summary for pair in batch], summaries, morphology)
+        article_texts = [pair.article for pair in batch]
+        article_tokens = _tokens(article_texts, articles, morphology)
+        summary_texts = [pair.summary for pair in batch]
+        summary_tokens = _tokens(summary_texts, summaries, morphology)
 
         for unit in article_tokens.keys() & summary_tokens.keys():
             tally = tallies.setdefault(unit, Tally())
             for article, summary in zip(article_tokens[unit], summary_tokens[unit], strict=True):
                 tally.add(article, summary)
 
+    # A set of units has no order.
     ordered = {unit: tallies[unit] for unit in UNITS if unit in tallies}
     group_N = group_ids([pair.group for pair in pairs])
     return Profile(ordered, articles, summaries, group_N)
@@ -120,6 +131,7 @@ def _tokens(texts: list[str], side: Side, morphology: Morphology) -> dict[str, S
     analyses = morphology.analyse(texts)
     for analysis in analyses:
         side.update(_counts(analysis))
+
     marks = [analysis.marks for analysis in analyses]
 
     lemmas = [analysis.lemmas for analysis in analyses]
@@ -130,6 +142,7 @@ def _tokens(texts: list[str], side: Side, morphology: Morphology) -> dict[str, S
     if len(morphemes) == len(analyses):
         tokens[MORPHEMES] = morphemes
         tokens[MARKED_MORPHEMES] = list(map(with_marks, morphemes, marks))
+
     return tokens
 
 
@@ -150,6 +163,7 @@ def _counts(analysis: Analysis) -> Side:
     if analysis.readings is not None:
         side.readings = sum(analysis.readings)
         side.ambiguous = sum(readings > 1 for readings in analysis.readings)
+
     return side
 
 
@@ -169,6 +183,7 @@ def merge(profiles: Sequence[Profile]) -> Profile:
         summaries.update(part.summaries)
         groups.append(part.group_N + offset)
         offset += int(part.group_N.max(initial=-1)) + 1
+
     return Profile(tallies, articles, summaries, np.concatenate(groups))
 
 
@@ -198,6 +213,7 @@ def definitions(profile: Profile) -> list[Definition]:
 
 
 def _averages(shares: Mapping[str, Floats], average: str = AVERAGE) -> dict[str, float]:
+    """Average shares over all documents; see `Tally.shares`."""
     averages = {}
     for name, (part_N, whole_N) in shares.items():
         averages[name] = average_share(part_N, whole_N, average)
@@ -227,7 +243,13 @@ class Comparison(NamedTuple):
 
 
 def compare_profiles(system: Profile, gold: Profile, seed: int = 0) -> Comparison:
-    """Compare a system's summaries with the gold ones of the same articles."""
+    """Compare a system's summaries with the gold ones of the same articles.
+
+    Args:
+        system: counts of the articles and the system's summaries.
+        gold: counts of the articles and the gold summaries, in the same order.
+        seed: the same seed gives the same intervals.
+    """
     _, lengths_N = system.tallies[WHITESPACE].lengths()
     empty = int((lengths_N == 0).sum())
 
@@ -255,22 +277,33 @@ def compare_profiles(system: Profile, gold: Profile, seed: int = 0) -> Compariso
         for name in SHARES:
             mean_differences[name] = system_means[name] - gold_means[name]
             draw_differences[name] = system_draws[name] - gold_draws[name]
+
         comparison.differences[unit] = _intervals(mean_differences, draw_differences)
+
     return comparison
 
 
 def draw_shares(
     shares: Mapping[str, Floats], group_N: Ids, seed: int = 0, resamples: int = RESAMPLES
 ) -> dict[str, Floats]:
-    """Average shares over bootstrap resamples of the documents, float64 `[R]` each.
+    """Average shares over bootstrap resamples of the documents.
 
-    All shares (of `Tally.shares`) use the same resamples, and so do two systems on the same
-    documents and seed. Groups, numbered from 0, are drawn whole. NaN: undefined in a resample.
+    All shares use the same resamples, and so do two systems on the same documents and seed.
+
+    Args:
+        shares: of `Tally.shares`.
+        group_N: the group of each document, from 0; groups are drawn whole.
+        seed: the same seed gives the same resamples.
+        resamples: their number.
+
+    Returns:
+        Fractions, float64 `[R]`, by share. NaN: undefined in a resample.
     """
     sums = []  # by group: numerator and denominator of each share in turn
     for part_N, whole_N in shares.values():
         for column_N in fractions(part_N, whole_N, AVERAGE):
             sums.append(np.bincount(group_N, column_N))
+
     drawn_RK = resample_groups(np.stack(sums, axis=1), resamples, seed)
 
     draws = {}
@@ -281,11 +314,13 @@ def draw_shares(
         draws[name] = np.divide(
             numerator_R, denominator_R, out=undefined_R, where=denominator_R > 0
         )
+
     return draws
 
 
 def _intervals(values: Mapping[str, float], draws: Mapping[str, Floats]) -> Shares:
-    intervals: dict[str, Interval | None] = dict.fromkeys(values)
+    """Give each value its 95 % percentile interval; None for NaN."""
+    intervals = dict.fromkeys(values)
     for name, value in values.items():
         if not np.isnan(value):
             low, high = np.nanquantile(draws[name], [0.025, 0.975])

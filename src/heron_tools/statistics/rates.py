@@ -33,11 +33,16 @@ def share(hit_N: npt.ArrayLike, group_N: npt.ArrayLike) -> Interval | None:
     Wilson's formula uses the effective number of rows: rows / design effect. The design effect is
     the share's variance divided by its variance if rows were independent (at least 1).
 
+    Args:
+        hit_N: 1 or True for a hit, else 0; fractions count in part.
+        group_N: the group of each row.
+
     Source: Wilson 1927; Rao and Scott 1992, section 2 (design effect of clustered counts).
     """
     hits_N = np.asarray(hit_N, dtype=np.float64)
     if len(hits_N) == 0:
         return None
+
     from statsmodels.stats.proportion import proportion_confint  # start-up time
 
     value = float(hits_N.mean())
@@ -48,6 +53,13 @@ def share(hit_N: npt.ArrayLike, group_N: npt.ArrayLike) -> Interval | None:
 
 
 def _design_effect(residual_N: Floats, group_N: Ids, value: float) -> float:
+    """Compare the variance of a share with that of independent rows; see `share`.
+
+    Args:
+        residual_N: hits minus the share.
+        group_N: the group of each row.
+        value: the share, a fraction.
+    """
     _, inverse = np.unique(group_N, return_inverse=True)
     sums_G = np.bincount(inverse, residual_N)
     rows = len(residual_N)
@@ -59,6 +71,7 @@ def _design_effect(residual_N: Floats, group_N: Ids, value: float) -> float:
     if independent <= 0 or groups == 1:
         # The correlation within groups is unknown: each group counts as one row.
         return rows / groups
+
     clustered = groups / (groups - 1) * float(sums_G @ sums_G)
     return max(1.0, clustered / independent)
 
@@ -66,12 +79,18 @@ def _design_effect(residual_N: Floats, group_N: Ids, value: float) -> float:
 def group_means(
     scores: Mapping[str, Floats], groups: Sequence[str], seed: int = 0
 ) -> dict[str, Interval | float | None]:
-    """Compute means and their 95 % intervals, by bootstrap over whole groups (N names).
+    """Compute means and their 95 % intervals, by bootstrap over whole groups.
 
-    NaN values are left out. If all values are of one group, a score has its mean without an
-    interval; without values, None.
+    Args:
+        scores: float `[N]`, by name; NaN values are left out.
+        groups: N names.
+        seed: the same seed gives the same intervals.
+
+    Returns:
+        Intervals by name. If all values are of one group, a score has its mean without an
+        interval; without values, None.
     """
-    means: dict[str, Interval | float | None] = dict.fromkeys(scores)
+    means = dict.fromkeys(scores)
     if not len(groups):
         return means
 
@@ -80,12 +99,14 @@ def group_means(
         is_scored_N = ~np.isnan(values_N)
         if not is_scored_N.any():
             continue
+
         mean = float(values_N[is_scored_N].mean())
         means[name] = mean
         if len(set(compress(groups, is_scored_N))) > 1:
             low = min(bounds[f"{name}_low"], mean)
             high = max(bounds[f"{name}_high"], mean)
             means[name] = Interval(mean, low, high)
+
     return means
 
 

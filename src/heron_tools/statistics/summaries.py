@@ -86,6 +86,7 @@ def describe_summaries(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
             near = nearest(name, config.columns.side)
             hint = near or f" data.columns.side=[{name}] reads it"
             raise ConfigError(f"by={name}: no column of that name is read.{hint}")
+
     sets = _sets(shipped.splits, columns)
 
     if options.texts is not None:
@@ -110,6 +111,7 @@ def describe_summaries(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
         shares[name] = measure(set_profile, options.seed)
         sizes[name] = len(set_profile)
         definitions_of[name] = definitions(set_profile)
+
     bertscores, bertscore_facts, note = similarity(sets, options)
 
     tables = [
@@ -122,6 +124,7 @@ def describe_summaries(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
         tables[2] = published.with_shares(tables[2], shares)
         for name, ways in definitions_of.items():
             definitions_of[name] = published.rank(ways)
+
         tables.append(published.nearest(definitions_of))
 
     facts = {"paper": published.paper if published else None, "bertscore": bertscore_facts}
@@ -134,7 +137,13 @@ def describe_system(
 ) -> Outcome:
     """Compare a system's summaries with the gold ones: novelty, compression, repetition.
 
-    Both are pairs of the same articles. `stem` names the files; `seed` is for the intervals.
+    Args:
+        gold: articles and gold summaries.
+        system: the same articles and the system's summaries.
+        tools: see `open_tools`.
+        title: of the tables and the figure.
+        stem: of the files' names.
+        seed: for the intervals.
     """
     morphology, published = tools
     profiles = {"gold": profile(gold, morphology), "system": profile(system, morphology)}
@@ -144,6 +153,7 @@ def describe_system(
     table = system_table(comparison, len(gold))
     if published:
         table = published.with_systems(table)
+
     tables = [table, morphology_table(profiles, morphology)]
 
     facts = {"empty": comparison.empty}
@@ -160,6 +170,7 @@ def _sets(splits: Mapping[str, Sequence[Example]], by: Sequence[str]) -> dict[st
                 name = ", ".join([split, *values])
                 pair = Pair(example.text, example.target, example.group)
                 sets.setdefault(name, []).append(pair)
+
     return sets
 
 
@@ -169,8 +180,10 @@ def similarity(
     """Compute BERTScore of summaries and their articles, as in HeSum's Table 1.
 
     F1 is symmetric. Summaries are taken as the references, because the states of references are
-    stored and articles are long. Returns means by set, facts for JSON and a note; all empty
-    without `bertscore=`.
+    stored and articles are long.
+
+    Returns:
+        Means by set, facts for JSON and a note; all empty without `bertscore=`.
     """
     config = options.bertscore_config()
     if config is None:
@@ -187,6 +200,7 @@ def similarity(
     for name, set_pairs in sets.items():
         scores[name] = f1_N[start : start + len(set_pairs)]
         start += len(set_pairs)
+
     scores[ALL] = f1_N
 
     means = {}
@@ -201,7 +215,12 @@ def similarity(
         f"BERTScore: F1 of summary and article, {bertscore.signature}; "
         f"{left_out[ALL]:,} pairs left out as too long."
     )
-    return means, {"means": means, "left_out": left_out, "signature": bertscore.signature}, note
+    facts = {
+        "means": means,
+        "left_out": left_out,
+        "signature": bertscore.signature,
+    }
+    return means, facts, note
 
 
 def _outcome(
@@ -213,7 +232,17 @@ def _outcome(
     image: str,
     title: str,
 ) -> Outcome:
-    """Combine tables with all counts, every share by every definition, and the figure."""
+    """Combine tables with all counts, every share by every definition, and the figure.
+
+    Args:
+        tables: shown first.
+        profiles: counts by set.
+        definitions_of: every share by every definition, by set.
+        morphology: the backend.
+        facts: settings behind the numbers; for JSON.
+        image: file name of the figure.
+        title: of the page and the figure.
+    """
     sets = {}
     for name, set_profile in profiles.items():
         counts: dict[str, Any] = {"rows": len(set_profile)}
@@ -241,6 +270,7 @@ def _outcome(
                 for share, value in definition.shares.items()
             }
             counts["definitions"].append(fields)
+
         sets[name] = counts
 
     facts = {"morphology": morphology.name, "note": morphology.note, **facts, "sets": sets}
@@ -251,8 +281,14 @@ def _outcome(
 def text_table(
     profiles: Mapping[str, Profile], similarity: Mapping[str, float], note: str
 ) -> Table:
-    """Lay out HeSum's Table 1, with mean BERTScore (fractions) by set and a note about it."""
-    rows: list[_Row] = []
+    """Lay out HeSum's Table 1.
+
+    Args:
+        profiles: counts by set.
+        similarity: mean BERTScore by set, fractions.
+        note: about BERTScore.
+    """
+    rows = []
     for name, set_profile in profiles.items():
         articles = set_profile.articles
         summaries = set_profile.summaries
@@ -284,6 +320,7 @@ def text_table(
 
 
 def _ratio(count: int | None, total: int) -> Cell:
+    """Divide a count by a number of words or texts; None stays None."""
     if count is None:
         return None
     return Formatted(count / max(total, 1), ".2f")
@@ -292,12 +329,12 @@ def _ratio(count: int | None, total: int) -> Cell:
 def morphology_table(profiles: Mapping[str, Profile], morphology: Morphology) -> Table:
     """Lay out morphological counts per word, which do not depend on text length."""
     counts = ("morphemes", "anaphors", "constructs", "readings", "ambiguous")
-    rows: list[_Row] = []
+    rows = []
     unknown = set()
     for name, set_profile in profiles.items():
         for side_name in ("articles", "summaries"):
             side = getattr(set_profile, side_name)
-            cells: list[Cell] = [name, side_name, side.words]
+            cells = [name, side_name, side.words]
             for count_name in counts:
                 count = getattr(side, count_name)
                 if count is None:
@@ -305,12 +342,14 @@ def morphology_table(profiles: Mapping[str, Profile], morphology: Morphology) ->
                     unknown.add(count_name)
                 else:
                     cells.append(count / max(side.words, 1))
+
             rows.append(tuple(cells))
 
     note = f"Per word, by {morphology.name}; ambiguous: share of words with several readings. "
     backends = [backend for name, backend in _UNKNOWN.items() if name in unknown]
     if backends:
         note += f"–: not provided; other backends: {'; '.join(backends)}. "
+
     note = (note + morphology.note).strip()
     columns = ("texts", "of", "words", "morphemes", "suffixes", "construct states", "readings")
     return Table("Morphology per word", (*columns, "ambiguous"), tuple(rows), note)
@@ -319,8 +358,14 @@ def morphology_table(profiles: Mapping[str, Profile], morphology: Morphology) ->
 def share_table(
     measured: Mapping[str, Mapping[str, Shares]], sizes: Mapping[str, int], morphology: Morphology
 ) -> Table:
-    """Lay out the shares of each set and unit, as in HeSum's Tables 2 and 5."""
-    rows: list[_Row] = []
+    """Lay out the shares of each set and unit, as in HeSum's Tables 2 and 5.
+
+    Args:
+        measured: shares by set and unit.
+        sizes: number of pairs by set.
+        morphology: the backend.
+    """
+    rows = []
     for name, units in measured.items():
         for unit in UNITS:
             if unit in units or unit == MORPHEMES:
@@ -342,6 +387,7 @@ def system_table(comparison: Comparison, size: int) -> Table:
     for unit in UNITS:
         if unit not in comparison.system:
             continue
+
         for name, units in (("gold", comparison.gold), ("system", comparison.system)):
             shares = [units[unit].get(share) for share in SHARES]
             rows.append((name, unit, size, *shares, None))
@@ -354,10 +400,12 @@ def system_table(comparison: Comparison, size: int) -> Table:
             if change is None:
                 cells.append(None)
                 continue
+
             cells.append(Formatted(change.value, "+.3f"))
             known += 1
             if not change.low <= 0 <= change.high:
                 differ += 1
+
         rows.append(("system - gold", unit, size, *cells, f"{differ} of {known}"))
 
     note = (
