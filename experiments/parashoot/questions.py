@@ -219,10 +219,12 @@ def length_counts(described: Mapping[str, SplitStatistics]) -> dict[str, list[st
     """Count lengths as columns of a table: `split`, `of` (question, answer), `words`, `n`."""
     rows: list[tuple[str | int, ...]] = []
     for name, split in described.items():
-        questions = Counter(split.question_lengths)
-        answers = Counter(split.answer_lengths)
-        rows += [(name, "question", length, n) for length, n in sorted(questions.items())]
-        rows += [(name, "answer", length, n) for length, n in sorted(answers.items())]
+        for kind, lengths in (
+            ("question", split.question_lengths),
+            ("answer", split.answer_lengths),
+        ):
+            counts = Counter(lengths)
+            rows += [(name, kind, length, counts[length]) for length in sorted(counts)]
 
     columns = ("split", "of", "words", "n")
     return {column: [row[index] for row in rows] for index, column in enumerate(columns)}

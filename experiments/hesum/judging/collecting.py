@@ -20,7 +20,7 @@ from .study import NO_ERROR, TEMPLATES, Metrics, Study, read_key
 from .systems import numbers
 from .tables import Ratings, unblind
 
-_KEYS = ("guid", "system")  # columns of tables of metrics that are no scores
+_KEYS = ("guid", "system")  # columns of a table of metrics that name the summary
 
 
 @dataclass

@@ -22,7 +22,7 @@ from .correlation import Floats
 from .study import Metrics
 from .systems import metrics_of
 
-WORDS = "words"  # shows whether another score only measures length
+WORDS = "words"  # length of a summary; a score that correlates with it may only measure length
 
 
 def references(systems: Sequence[SummarySystem]) -> dict[str, str]:

@@ -92,15 +92,16 @@ def draw_study(options: SampleOptions) -> tuple[Study, list[Path]]:
     names = tuple(summaries)
     items = _items(guids, names, options.raters, overlap, options.seed)
 
-    hashes = {system.name: sha256_file(system.path) for system in systems}
     plain_options = {**dataclasses.asdict(options), "out": str(options.out)}
-    files = {}
+    hashes, files = [], {}
     for system in systems:
-        files[system.name] = {"path": str(system.path), "sha256": hashes[system.name]}
+        sha256 = sha256_file(system.path)
+        hashes.append((system.name, sha256))
+        files[system.name] = {"path": str(system.path), "sha256": sha256}
     signatures = sign_measures(systems, guids, code, bertscore)
 
     study = Study(
-        id=fingerprint(list(hashes.items()), guids, {**plain_options, "out": ""})[:8],
+        id=fingerprint(hashes, guids, {**plain_options, "out": ""})[:8],
         language=code,
         wording=wording,
         criteria=criteria,

@@ -67,25 +67,26 @@ class Checked:
     reasons: list[str] = field(default_factory=list)  # the first reason of each excluded question
 
 
-def _unusable(question: AnnotatedQuestion, ids: Container[str]) -> Finding | None:
-    """Find the reason why a question is unusable; None if it is usable.
+def _unusable(question: AnnotatedQuestion, ids: Container[str]) -> tuple[str, str] | None:
+    """Find the reason why a question is unusable.
 
     Args:
         question: a region of an export.
         ids: of the questions before it.
+
+    Returns:
+        The reason and its detail; None if the question is usable.
     """
     answer, marked = question.answer, question.marked
     if not words(question.question):
-        return Finding(question, NO_QUESTION, "no question was written for this answer", True)
+        return NO_QUESTION, "no question was written for this answer"
     if not answer:
-        detail = "no span was marked for this question, or a blank one"
-        return Finding(question, NO_ANSWER, detail, True)
+        return NO_ANSWER, "no span was marked for this question, or a blank one"
     if marked is not None and marked.strip() != answer:
         start, end = question.span or (0, 0)
-        detail = f"from {start} to {end} the paragraph has '{answer:.40}'"
-        return Finding(question, MISPLACED, detail, True)
+        return MISPLACED, f"from {start} to {end} the paragraph has '{answer:.40}'"
     if question.id in ids:
-        return Finding(question, REPEATED, "another export has the same region", True)
+        return REPEATED, "another export has the same region"
     return None
 
 
@@ -154,14 +155,17 @@ def check_questions(questions: Sequence[AnnotatedQuestion], options: CollectOpti
             raise ConfigError(f"reject={name}: no such check.{nearest(name, NAMES, listed=True)}")
 
     checked = Checked()
-    seen: dict[tuple[str, ...], AnnotatedQuestion] = {}  # the first with these words
+    seen: dict[
+        tuple[str, ...], AnnotatedQuestion
+    ] = {}  # the first question, by paragraph and words
     ids: set[str] = set()  # a region in two exports is one question
     for question in questions:
         unusable = _unusable(question, ids)
         ids.add(question.id)
         if unusable:
-            checked.findings.append(unusable)
-            checked.reasons.append(unusable.check)
+            reason, detail = unusable
+            checked.findings.append(Finding(question, reason, detail, rejects=True))
+            checked.reasons.append(reason)
             continue
 
         details = {name: check(question, options) for name, check in CHECKS.items()}

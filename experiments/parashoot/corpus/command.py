@@ -51,7 +51,7 @@ def _collect(arguments: Sequence[str]) -> int:
     from . import collecting, label_studio  # start-up time
 
     options = parse_options(collecting.CollectOptions, arguments)
-    name, out, language = options.name, options.out, options.language
+    language = options.language
     _check_limits("answer_words", options.answer_words)
     _check_limits("question_words", options.question_words)
     if "yes_no" in options.reject and get_language(language).questions is None:
@@ -65,7 +65,8 @@ def _collect(arguments: Sequence[str]) -> int:
     sizes = collecting.size_table(export, checked)
     print_tables([problems, sizes])
     print_lines(*files)
-    print(f"heron train data={name} --config-dir {out / 'conf'} paths.data={out}")
+    conf = options.out / "conf"
+    print(f"heron train data={options.name} --config-dir {conf} paths.data={options.out}")
     return 0 if checked.kept else 1
 
 
