@@ -21,6 +21,7 @@ from heron_tools.statistics.outcome import Outcome
 _RANK_RESAMPLES = 500
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 def by_diversity(slicer: Slicer) -> Outcome:
@@ -32,43 +33,48 @@ def by_diversity(slicer: Slicer) -> Outcome:
     split = slicer.split
     backend = load_morphology(split.options.morphology, split.language)
     measured = measure_diversity(split.examples, backend)
-    ttr_N = np.asarray([one.ttr for one in measured])
-    tokens_N = np.asarray([one.tokens for one in measured])
-    lemmas = f"Lemmas by {backend.name}."
-    name = ratio_name(measured)
-    sliced = slicer.slice(Column(name, ttr_N, note=lemmas))
+    ttr_N = np.array([diversity.ttr for diversity in measured])
+    tokens_N = np.array([diversity.tokens for diversity in measured])
+    note = f"Lemmas by {backend.name}."
+    ratio = ratio_name(measured)
+
+    sliced = slicer.slice(Column(ratio, ttr_N, note=note))
+    correlations = _correlations(slicer, measured, tokens_N, f"{note} {slicer.note}")
     facts = {
+        **sliced.facts,
         "morphology": backend.name,
-        "ttr": name,
+        "ttr": ratio,
         "mattr_window": WINDOW,
         "shorter_than_window": int((tokens_N < WINDOW).sum()),
     }
-    more = _correlations(slicer, measured, f"{lemmas} {slicer.note}")
-    return replace(sliced, tables=(*sliced.tables, more), facts={**sliced.facts, **facts})
+    return replace(sliced, tables=(*sliced.tables, correlations), facts=facts)
 
 
-def _correlations(slicer: Slicer, measured: Sequence[Diversity], note: str) -> Table:
-    tokens = [one.tokens for one in measured]
-    values: dict[str, list[float]] = {
-        ratio_name(measured): [one.ttr for one in measured],
-        f"moving average, {WINDOW} tokens": [one.mattr for one in measured],
+def _correlations(
+    slicer: Slicer, measured: Sequence[Diversity], tokens_N: Ints, note: str
+) -> Table:
+    """Correlate each measure of diversity with length and with correctness."""
+    measures = {
+        ratio_name(measured): [diversity.ttr for diversity in measured],
+        f"moving average, {WINDOW} tokens": [diversity.mattr for diversity in measured],
     }
     if measured and measured[0].pos is not None:
-        values["its lemma term"] = [one.lemma for one in measured]
-        values["its part-of-speech term"] = [one.pos or 0.0 for one in measured]
-    right_N, group_N = slicer.scores["accuracy"], slicer.groups
-    rows: list[tuple[Cell, ...]] = [
-        (
-            name,
-            rank_correlation(numbers, tokens, group_N),
-            rank_correlation(numbers, right_N, group_N),
-            rank_correlation(numbers, right_N, group_N, given_N=tokens),
-        )
-        for name, numbers in values.items()
-    ]
-    rows.append(("length (tokens)", None, rank_correlation(tokens, right_N, group_N), None))
-    columns = ("measure", "with length", "with correctness", "with correctness, given length")
+        measures["its lemma term"] = [diversity.lemma for diversity in measured]
+        measures["its part-of-speech term"] = [diversity.pos or 0.0 for diversity in measured]
+
+    right_N = slicer.scores["accuracy"]
+    group_N = slicer.groups
+    rows: list[tuple[Cell, ...]] = []
+    for name, values in measures.items():
+        with_length = rank_correlation(values, tokens_N, group_N)
+        with_right = rank_correlation(values, right_N, group_N)
+        with_right_given_length = rank_correlation(values, right_N, group_N, control_N=tokens_N)
+        rows.append((name, with_length, with_right, with_right_given_length))
+    length_with_right = rank_correlation(tokens_N, right_N, group_N)
+    rows.append(("length (tokens)", None, length_with_right, None))
+
     title = "Diversity and correctness: Spearman's rank correlation"
+    columns = ("measure", "with length", "with correctness", "with correctness, given length")
     return Table(title, columns, tuple(rows), note)
 
 
@@ -76,25 +82,41 @@ def rank_correlation(
     x_N: npt.ArrayLike,
     y_N: npt.ArrayLike,
     group_N: npt.ArrayLike,
-    given_N: npt.ArrayLike | None = None,
+    control_N: npt.ArrayLike | None = None,
     seed: int = 0,
 ) -> Interval | float | None:
-    """Compute Spearman's correlation of x and y; with `given_N`, the partial one.
+    """Compute Spearman's correlation of x and y; with `control_N`, the partial one.
 
-    The interval resamples whole groups, which `group_N` numbers; ranks are those of all rows. A
-    single group gives no interval; a constant column gives None, as it has no correlation.
+    The interval resamples whole groups; ranks are those of all rows.
+
+    Args:
+        x_N: numbers.
+        y_N: numbers.
+        group_N: the number of each row's group.
+        control_N: numbers to control for.
+        seed: of the resamples.
+
+    Returns:
+        The correlation with its 95 % interval; without an interval for a single group; None if a
+        column is constant, as it has no correlation.
     """
     from scipy.stats import rankdata  # start-up time
 
-    columns = [x_N, y_N, *([] if given_N is None else [given_N])]
-    ranks_NK = np.stack([rankdata(np.asarray(each)) for each in columns], axis=1)
-    ranks_NK = np.column_stack([np.ones(len(ranks_NK)), ranks_NK - ranks_NK.mean(axis=0)])
-    groups, of_N = np.unique(np.asarray(group_N), return_inverse=True)
-    sums_GKK = np.zeros((len(groups), *ranks_NK.shape[1:] * 2))
-    np.add.at(sums_GKK, of_N, ranks_NK[:, :, None] * ranks_NK[:, None])
+    columns = [x_N, y_N]
+    if control_N is not None:
+        columns.append(control_N)
+    ranks_NK = np.stack([rankdata(np.asarray(column_N)) for column_N in columns], axis=1)
+    centred_NK = ranks_NK - ranks_NK.mean(axis=0)
+    centred_NK = np.column_stack([np.ones(len(ranks_NK)), centred_NK])
+
+    products_NKK = centred_NK[:, :, None] * centred_NK[:, None]
+    groups, group_N = np.unique(np.asarray(group_N), return_inverse=True)
+    sums_GKK = np.zeros((len(groups), *products_NKK.shape[1:]))
+    np.add.at(sums_GKK, group_N, products_NKK)
     value = float(_correlation(sums_GKK.sum(axis=0)))
     if not math.isfinite(value):
         return None
+
     drawn_R = _correlation(resample_groups(sums_GKK, _RANK_RESAMPLES, seed))
     finite_R = drawn_R[np.isfinite(drawn_R)]
     if len(groups) == 1 or not len(finite_R):
@@ -104,21 +126,34 @@ def rank_correlation(
 
 
 def _correlation(sums_XKK: Floats) -> Floats:
-    """Correlate two columns, controlled for a third if given, `[X]`; NaN where undefined.
+    """Correlate two columns, x and y; the partial correlation if there is a third, z.
 
-    `sums_XKK` are sums of products of the columns 1, x, y and, if given, the third.
+    Args:
+        sums_XKK: sums of products of the columns 1, x, y and, if given, z.
+
+    Returns:
+        `[X]`; NaN where the correlation is undefined.
     """
-    means_XK = sums_XKK[..., 0, 1:] / sums_XKK[..., 0, :1]
-    rows_X11 = sums_XKK[..., :1, :1]
-    covered = sums_XKK[..., 1:, 1:] - rows_X11 * means_XK[..., None] * means_XK[..., None, :]
-    spread_XK = np.sqrt(np.diagonal(covered, axis1=-2, axis2=-1))
+    n_X11 = sums_XKK[..., :1, :1]
+    sums_XK = sums_XKK[..., 0, 1:]
+    means_XK = sums_XK / sums_XKK[..., 0, :1]
+    # Covariances times n, and standard deviations times its root.
+    expected_XKK = n_X11 * means_XK[..., None] * means_XK[..., None, :]
+    covariance_XKK = sums_XKK[..., 1:, 1:] - expected_XKK
+    deviation_XK = np.sqrt(np.diagonal(covariance_XKK, axis1=-2, axis2=-1))
+
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = covered / (spread_XK[..., None] * spread_XK[..., None, :])
-        if found.shape[-1] == 2:
-            return np.asarray(found[..., 0, 1])
-        xy, xz, yz = found[..., 0, 1], found[..., 0, 2], found[..., 1, 2]
-        rest = (1 - xz**2) * (1 - yz**2)
-        given = (xy - xz * yz) / np.sqrt(rest)
-    # If x or y has the ranks of the third, the partial correlation is undefined.
-    given = np.where(rest > 1e-12, given, np.nan)
-    return np.where(spread_XK[..., 2] > 0, given, xy)
+        deviations_XKK = deviation_XK[..., None] * deviation_XK[..., None, :]
+        r_XKK = covariance_XKK / deviations_XKK
+        xy_X = r_XKK[..., 0, 1]
+        if r_XKK.shape[-1] == 2:
+            return np.asarray(xy_X)
+        xz_X = r_XKK[..., 0, 2]
+        yz_X = r_XKK[..., 1, 2]
+        rest_X = (1 - xz_X**2) * (1 - yz_X**2)
+        partial_X = (xy_X - xz_X * yz_X) / np.sqrt(rest_X)
+
+    # If x or y has the ranks of z, the partial correlation is undefined.
+    partial_X = np.where(rest_X > 1e-12, partial_X, np.nan)
+    z_varies_X = deviation_XK[..., 2] > 0
+    return np.where(z_varies_X, partial_X, xy_X)

@@ -6,7 +6,7 @@ back-translations. The more often it gives both the same label, the more meaning
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -39,15 +39,19 @@ HIDDEN = (100,)  # widths of the perceptron's layers
 _PAIR = HeadConfig(name="check", input="pair", pooling="mean")
 
 
+Labels = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+
+
 @dataclass(frozen=True, slots=True)
 class BothLabels:
     """Gold and predicted labels of rows, in their order; object [N] each."""
 
-    gold: npt.NDArray[Any]
-    original: npt.NDArray[Any]  # predicted for the rows
-    back: npt.NDArray[Any]  # predicted for their back-translations
+    gold: Labels
+    original: Labels  # predicted for the rows
+    back: Labels  # predicted for their back-translations
 
-    def scores(self) -> dict[str, npt.NDArray[np.float64]]:
+    def scores(self) -> dict[str, Floats]:
         """Score each row: equal labels, and right ones; float64 [N] each."""
         return {
             "same label": (self.original == self.back).astype(np.float64),
@@ -81,9 +85,10 @@ def label_both(
     classifier = make_pipeline(StandardScaler(), perceptron)
     classifier.fit(vectors[TRAIN], [labels[guid] for guid in guids[TRAIN]])
 
-    def predict(split: str) -> npt.NDArray[Any]:
-        predicted = dict(zip(guids[split], classifier.predict(vectors[split]), strict=True))
-        return np.array([predicted[example.guid] for example in originals], dtype=object)
+    def predict(split: str) -> Labels:
+        labels_N = classifier.predict(vectors[split])
+        by_guid = dict(zip(guids[split], labels_N, strict=True))
+        return np.array([by_guid[example.guid] for example in originals], dtype=object)
 
     gold = np.array([example.label for example in originals], dtype=object)
     return BothLabels(gold, predict(VALIDATION), predict(TEST))
@@ -103,33 +108,62 @@ def agreement(request: Request) -> Filled:
         DataError: files are missing; names them.
     """
     silence_libraries()
-    places = request.data_dir, request.cache_dir
-    control, back = (read_shipped(configure(name, []), *places) for name in (ORIGINAL, BACK))
-    learnt = TRAIN if TRAIN in control.splits else VALIDATION
-    splits = [split for split in (TEST, VALIDATION) if split != learnt]
-    splits = [split for split in splits if split in control.splits and split in back.splits]
-    if not splits or learnt not in control.splits:
+    control = read_shipped(configure(ORIGINAL, []), request.data_dir, request.cache_dir)
+    back = read_shipped(configure(BACK, []), request.data_dir, request.cache_dir)
+    training = TRAIN if TRAIN in control.splits else VALIDATION
+    compared = [
+        split
+        for split in (TEST, VALIDATION)
+        if split != training and split in control.splits and split in back.splits
+    ]
+    if not compared or training not in control.splits:
         raise _missing(control, back)
+
     encoder = request.encoder or ENCODER
-    words = [f"data={ORIGINAL}", f"encoder={encoder}", f"paths.cache={request.cache_dir}"]
-    config = compose([*words, "trainer.select=last", "trainer.patience=null"])  # nothing is trained
+    config = compose(
+        [
+            f"data={ORIGINAL}",
+            f"encoder={encoder}",
+            f"paths.cache={request.cache_dir}",
+            "trainer.select=last",  # nothing is trained
+            "trainer.patience=null",
+        ]
+    )
+    marks = []
     if encoder != ENCODER:
-        config.encoder.max_length = _readable(config.encoder)
-    marks = [f"encoder {Path(encoder).name}"] if encoder != ENCODER else []
-    marks += [f"trained on {learnt} in place of train"] if learnt != TRAIN else []
-    values: dict[Names, Estimate] = {}
+        config.encoder.max_length = _readable_tokens(config.encoder)
+        marks.append(f"encoder {Path(encoder).name}")
+    if training != TRAIN:
+        marks.append(f"trained on {training} in place of train")
+    mark = ", ".join(marks)
+
+    estimates: dict[Names, Estimate] = {}
     notes = ["Pooling and layers are not in the paper: mean states, one layer of 100."]
-    for split in splits:
-        pairs = _pairs(control.splits[split], back.splits[split])
-        left_out = len(control.splits[split]) - len(pairs)
-        notes += [f"{split}: {left_out} rows have no back-translation."] if left_out else []
-        originals, backs = ([pair[side] for pair in pairs] for side in (0, 1))
-        labelled = label_both(control.splits[learnt], originals, backs, config, seed=request.seed)
-        values |= _estimates(split, labelled.scores(), originals, request.seed, ", ".join(marks))
-    return Filled({"semantics": values}, notes=notes)
+    for split in compared:
+        rows = control.splits[split]
+        pairs = _pairs(rows, back.splits[split])
+        if len(pairs) < len(rows):
+            notes.append(f"{split}: {len(rows) - len(pairs)} rows have no back-translation.")
+        originals = [original for original, _ in pairs]
+        backs = [translation for _, translation in pairs]
+        train = control.splits[training]
+        labels = label_both(train, originals, backs, config, seed=request.seed)
+
+        premises = [original.group or original.guid for original in originals]
+        scores = labels.scores()
+        bounds = score_intervals(scores, premises, seed=request.seed)
+        for name, score_N in scores.items():
+            estimates[split, name] = Estimate(
+                float(score_N.mean()),
+                bounds.get(f"{name}_low"),
+                bounds.get(f"{name}_high"),
+                len(score_N),
+                mark=mark,
+            )
+    return Filled({"semantics": estimates}, notes=notes)
 
 
-def _readable(encoder: EncoderConfig) -> int:
+def _readable_tokens(encoder: EncoderConfig) -> int:
     """Count the tokens that an encoder can read, at most as many as the paper's."""
     model = pretrained_model(replace(encoder, max_length=8))
     positions = count_positions(encoding_part(model))
@@ -141,31 +175,11 @@ def _pairs(rows: Sequence[Example], backs: Sequence[Example]) -> list[tuple[Exam
     by_uid = {back.side["uid"]: back for back in backs}
     pairs = []
     for row in rows:
-        if row.side["uid"] in by_uid:
-            back = by_uid[row.side["uid"]]
-            pairs.append((row, Example(row.guid, back.text, back.text_pair, label=row.label)))
+        back = by_uid.get(row.side["uid"])
+        if back is not None:
+            translation = Example(row.guid, back.text, back.text_pair, label=row.label)
+            pairs.append((row, translation))
     return pairs
-
-
-def _estimates(
-    split: str,
-    scores: Mapping[str, npt.NDArray[np.float64]],
-    rows: Sequence[Example],
-    seed: int,
-    mark: str,
-) -> dict[Names, Estimate]:
-    """Average the scores of rows, with intervals over premises."""
-    bounds = score_intervals(scores, [row.group or row.guid for row in rows], seed=seed)
-    return {
-        (split, name): Estimate(
-            float(of_rows.mean()),
-            bounds.get(f"{name}_low"),
-            bounds.get(f"{name}_high"),
-            len(of_rows),
-            mark=mark,
-        )
-        for name, of_rows in scores.items()
-    }
 
 
 def _missing(control: Shipped, back: Shipped) -> DataError:

@@ -32,7 +32,7 @@ PROMPTS = {
 _EXAMPLE = re.compile(
     r"(?:פסקה|Paragraph):\n +(.+)\n +(?:משפט|Sentence):\n +(.+)\n +(?:תשובה|Response):\n +(\w)\n"
 )
-_LETTERS = {"ס": "c", "מ": "e", "נ": "n"}
+_LABELS = {"ס": "c", "מ": "e", "נ": "n"}  # by the letter of a Hebrew answer
 
 
 @dataclass
@@ -49,29 +49,40 @@ def run(arguments: Sequence[str]) -> int:
     options = parse_options(ShotsOptions, arguments)
     prompts = read_prompts(options.notebook)
     for name, variable in PROMPTS.items():
-        rows = [(*texts, _LETTERS.get(x, x)) for *texts, x in _EXAMPLE.findall(prompts[variable])]
-        names = ("premise", "hypothesis", "label")
+        examples = _EXAMPLE.findall(prompts[variable])
+        labels = [_LABELS.get(answer, answer) for _, _, answer in examples]
+        columns = {
+            "premise": [premise for premise, _, _ in examples],
+            "hypothesis": [hypothesis for _, hypothesis, _ in examples],
+            "label": labels,
+        }
         path = options.out / f"{name}.jsonl"
-        write_table(path, dict(zip(names, zip(*rows, strict=True), strict=True)))
-        print_lines(f"{path}: {len(rows)} examples, {', '.join(row[2] for row in rows)}")
+        write_table(path, columns)
+        print_lines(f"{path}: {len(labels)} examples, {', '.join(labels)}")
     return 0
 
 
 def read_prompts(notebook: Path) -> dict[str, str]:
     """Read the strings that a notebook's cells assign to names, without running it.
 
+    Returns:
+        The string of each name; a name that is assigned twice has the last one.
+
     Raises:
         DataError: it lacks a prompt of `PROMPTS`.
     """
-    cells = [cell for cell in read_json(notebook)["cells"] if cell["cell_type"] == "code"]
-    statements = [each for cell in cells for each in ast.parse("".join(cell["source"])).body]
-    found = {
-        target.id: str(each.value.value)
-        for each in statements
-        if isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant)
-        for target in each.targets
-        if isinstance(target, ast.Name)
-    }
-    if missing := [name for name in PROMPTS.values() if name not in found]:
-        raise DataError([Problem(str(notebook), f"has no {missing[0]}")])
-    return found
+    strings = {}
+    for cell in read_json(notebook)["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        for statement in ast.parse("".join(cell["source"])).body:
+            match statement:
+                case ast.Assign(targets=targets, value=ast.Constant(value=value)):
+                    for target in targets:
+                        if isinstance(target, ast.Name):
+                            strings[target.id] = str(value)
+
+    for name in PROMPTS.values():
+        if name not in strings:
+            raise DataError([Problem(str(notebook), f"has no {name}")])
+    return strings

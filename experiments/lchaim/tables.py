@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,7 +23,7 @@ from heron.results.shipped import Shipped, find_examples, read_shipped
 from heron.training.compose import compose
 from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.slicing import split_categories
-from heron_tools.annotation.labels import Layout, read_labels
+from heron_tools.annotation.labels import Labels, Layout, read_labels
 from heron_tools.annotation.measures import rating_differences
 from heron_tools.prompting.prompts import Prompter, as_text
 from heron_tools.reproduction.targets import (
@@ -38,7 +37,8 @@ from heron_tools.reproduction.targets import (
 from heron_tools.statistics.labels import jaccard
 from heron_tools.statistics.options import AnalyzeOptions
 
-DATA, SUBSTITUTE = "lchaim", "control_dev"
+DATA = "lchaim"
+SUBSTITUTE = "control_dev"  # read if the files of LCHAIM are missing
 ENCODER = "LongHeRo"  # of section 5
 TRANSLATORS = ("Amazon Translate", "DictaLM-2.0")  # the rows of Table 1
 CRITERIA = ("accuracy", "fluency", "culture")
@@ -48,6 +48,8 @@ PEOPLE_SCORES = {"accuracy": "accuracy", "F1": "macro_f1"}
 CLASS_SCORES = {"P": "precision", "R": "recall", "F1": "f1"}
 TYPES = ("temporal", "coreferential", "logical", "analytical")
 _LONGEST = 400  # characters of a text
+
+Guids = Mapping[str, Sequence[str]]  # of the rows of each type of reasoning
 
 
 def ratings(request: Request) -> Filled:
@@ -62,34 +64,52 @@ def ratings(request: Request) -> Filled:
 
     Source: LCHAIM, section 2.2 and Table 1.
     """
+    criteria = ", ".join(CRITERIA)
     if not request.files:
-        raise ConfigError(
-            "from=FILE: expected ratings, columns guid, rater, " + ", ".join(CRITERIA)
-        )
-    values: dict[Names, Estimate] = {}
+        raise ConfigError(f"from=FILE: expected ratings, columns guid, rater, {criteria}")
+
+    estimates: dict[Names, Estimate] = {}
     for path in request.files:
-        there, stem = read_table(path).columns, path.stem.casefold()
-        row = next((name for name in TRANSLATORS if name.casefold().startswith(stem)), path.stem)
-        columns = [each for each in (*CRITERIA, "label", "valid") if each in there]
+        present = read_table(path).columns
+        columns = [column for column in (*CRITERIA, "label", "valid") if column in present]
         if not columns:
-            raise ConfigError(f"{path}: none of the columns {', '.join(CRITERIA)}")
+            raise ConfigError(f"{path}: none of the columns {criteria}")
+        translator = _translator(path)
         for column in columns:
             labels = read_labels([path], Layout(rater="rater", label=column))
             if column == "valid":
-                points = [[_POINTS.get(x, x) for x in said] for said in labels.values]
-                labels, column = replace(labels, values=points), "label"
-            found = rating_differences(labels)
-            given = [float(x) for said in labels.values for x in said if x]
-            if not given:  # a criterion without ratings
+                column = "label"
+                labels = _as_points(labels)
+            differences = rating_differences(labels)
+            points = [float(rating) for row in labels.values for rating in row if rating]
+            if not points:  # a criterion without ratings
                 continue
-            values[row, column] = Estimate(float(np.mean(given)), n=len(given), of="ratings")
-            if found.low is not None and found.high is not None:
-                half = (found.high - found.low) / 2
-                values[row, f"{column}, error"] = Estimate(half, n=found.n, of="texts")
-            if found.value is not None:
-                estimate = Estimate(found.value, found.low, found.high, found.n, "texts")
-                values[row, f"{column}, difference of raters"] = estimate
-    return Filled({"table1": values})
+
+            mean = float(np.mean(points))
+            estimates[translator, column] = Estimate(mean, n=len(points), of="ratings")
+            difference, low, high = differences.value, differences.low, differences.high
+            texts = differences.n
+            if low is not None and high is not None:
+                half = (high - low) / 2
+                estimates[translator, f"{column}, error"] = Estimate(half, n=texts, of="texts")
+            if difference is not None:
+                row = (translator, f"{column}, difference of raters")
+                estimates[row] = Estimate(difference, low, high, texts, "texts")
+    return Filled({"table1": estimates})
+
+
+def _translator(path: Path) -> str:
+    """Name the row of Table 1 that a file of ratings belongs to, else the file itself."""
+    for name in TRANSLATORS:
+        if name.casefold().startswith(path.stem.casefold()):
+            return name
+    return path.stem
+
+
+def _as_points(labels: Labels) -> Labels:
+    """Turn answers of yes and no into points."""
+    points = [[_POINTS.get(answer, answer) for answer in row] for row in labels.values]
+    return replace(labels, values=points)
 
 
 def people(request: Request) -> Filled:
@@ -101,38 +121,54 @@ def people(request: Request) -> Filled:
 
     Source: LCHAIM, section 3.2 and Table 2, whose F1 of people is the mean of the classes' F1s.
     """
-    values: dict[Names, Estimate] = {}
-    classes: dict[Names, Estimate] = {}
-    notes: list[str] = []
+    overall: dict[Names, Estimate] = {}
+    by_class: dict[Names, Estimate] = {}
+    notes = []
     for path in request.files:
-        in_english = path.stem.casefold().startswith("english")
-        data = "control" if in_english else DATA
+        data = DATA
+        language = "in Hebrew"
+        if path.stem.casefold().startswith("english"):
+            data = "control"
+            language = "in English"
         config = choose_present(data, SUBSTITUTE, request.data_dir, request.cache_dir)
         mark = "" if config.name == data else f"{SUBSTITUTE} in place of {data}"
-        row = ("human", "in English" if in_english else "in Hebrew")
+
         guids, answers = _answers(path, config)
         examples = find_examples(guids, TEST, config, request.data_dir, request.cache_dir)
         golds = [str(example.label) for example in examples]
-        scored = "nli", golds, answers, config.label_order
-        scores = score_task(*scored)
-        bounds = bootstrap_intervals(*scored, groups=guids, seed=request.seed)
+        classes = config.label_order
+        scores = score_task("nli", golds, answers, classes)
+        bounds = bootstrap_intervals(
+            "nli", golds, answers, classes, groups=guids, seed=request.seed
+        )
+
+        n = len(guids)
         for column, score in PEOPLE_SCORES.items():
-            low, high = bounds.get(f"{score}_low"), bounds.get(f"{score}_high")
-            found = Estimate(scores[score], low, high, len(guids), "answers", mark=mark)
-            values[*row, column] = found
-        for name in config.label_order:
+            overall["human", language, column] = Estimate(
+                scores[score],
+                bounds.get(f"{score}_low"),
+                bounds.get(f"{score}_high"),
+                n,
+                "answers",
+                mark=mark,
+            )
+        for name in classes:
             for column, score in CLASS_SCORES.items():
-                found = Estimate(scores[f"{score}/{name}"], n=len(guids), of="answers", mark=mark)
-                classes[*row, name, column] = found
-        notes.append(f"{' '.join(row)}: {len(guids)} answers to {len(set(guids))} pairs.")
-    return Filled({"table2": values, "table2_classes": classes}, notes=notes)
+                value = scores[f"{score}/{name}"]
+                estimate = Estimate(value, n=n, of="answers", mark=mark)
+                by_class["human", language, name, column] = estimate
+        notes.append(f"human {language}: {n} answers to {len(set(guids))} pairs.")
+    return Filled({"table2": overall, "table2_classes": by_class}, notes=notes)
 
 
 def _answers(path: Path, config: DataConfig) -> tuple[list[str], list[str]]:
     """Read the pairs' guids and the classes that people gave them, without empty answers."""
-    table, reader = read_table(path), LabelReader(config, "label")
+    table = read_table(path)
     table.require("guid", "label")
-    guids, answers, problems = [], [], []
+    reader = LabelReader(config, "label")
+    guids = []
+    answers = []
+    problems = []
     for line, row in zip(table.lines, table.rows, strict=True):
         try:
             answer = reader.read(row["label"])
@@ -154,37 +190,46 @@ def statistics(request: Request) -> Filled:
     """
     name = request.data or DATA
     shipped = read_shipped(configure(name, []), request.data_dir, request.cache_dir)
-    part = f"only {', '.join(shipped.splits)}" if shipped.missing else ""
-    rows = {split: len(examples) for split, examples in shipped.splits.items()}
-    if name != DATA:  # its files are not the paper's splits
-        part, rows = f"{name} in place of {DATA}", {}
-    sizes: dict[Names, Estimate] = {(n, "rows"): Estimate(count) for n, count in rows.items()}
-    total = sum(map(len, shipped.splits.values()))
-    sizes["total" if rows else name, "rows"] = Estimate(total, mark=part)
-    examples = [example for of in shipped.splits.values() for example in of]
+    examples = _all_examples(shipped)
+    sizes: dict[Names, Estimate] = {}
+    if name == DATA:
+        mark = f"only {', '.join(shipped.splits)}" if shipped.missing else ""
+        for split, rows in shipped.splits.items():
+            sizes[split, "rows"] = Estimate(len(rows))
+        sizes["total", "rows"] = Estimate(len(examples), mark=mark)
+    else:  # its files are not the paper's splits
+        mark = f"{name} in place of {DATA}"
+        sizes[name, "rows"] = Estimate(len(examples), mark=mark)
+
     overlap: dict[Names, Estimate] = {}
     for label in shipped.config.label_order:
-        found = [
-            jaccard(each.text.split(), (each.text_pair or "").split())
-            for each in examples
-            if each.label == label
-        ]
-        if found:
-            value = float(np.mean(found))
-            overlap[label, "jaccard"] = Estimate(value, n=len(found), of="pairs", mark=part)
+        overlaps = []
+        for example in examples:
+            if example.label == label:
+                premise = example.text.split()
+                hypothesis = (example.text_pair or "").split()
+                overlaps.append(jaccard(premise, hypothesis))
+        if overlaps:
+            mean = float(np.mean(overlaps))
+            estimate = Estimate(mean, n=len(overlaps), of="pairs", mark=mark)
+            overlap[label, "jaccard"] = estimate
     return Filled({"sizes": sizes, "overlap": overlap})
+
+
+def _all_examples(shipped: Shipped) -> list[Example]:
+    return [example for rows in shipped.splits.values() for example in rows]
 
 
 def pairs(request: Request) -> Filled:
     """Show a pair of each class (Figure 1), from the user's files."""
     shipped, notes = _shipped(request)
-    examples = [example for rows in shipped.splits.values() for example in rows]
-    chosen = {
-        label: _shortest(example for example in examples if example.label == label)
-        for label in shipped.config.label_order
-    }
+    examples = _all_examples(shipped)
+    shortest = {}
+    for label in shipped.config.label_order:
+        of_class = [example for example in examples if example.label == label]
+        shortest[label] = _shortest(of_class)
     title = "The pair with the shortest premise of each class"
-    return Filled(tables=(_pairs_table(title, "label", chosen),), notes=notes)
+    return Filled(tables=(_pairs_table(title, "label", shortest),), notes=notes)
 
 
 def diversity(request: Request) -> Filled:
@@ -194,19 +239,27 @@ def diversity(request: Request) -> Filled:
     read from a CoNLL-U file, or computed by stanza; without either, the ratio is of lemmas only,
     and named so.
     """
-    stored = [path for path in request.files if ".conllu" in path.suffixes]
-    runs = [path for path in request.files if path not in stored]
-    if not runs or len(stored) > 1:
+    treebanks = [path for path in request.files if ".conllu" in path.suffixes]
+    runs = [path for path in request.files if path not in treebanks]
+    if not runs or len(treebanks) > 1:
         raise ConfigError("from=RUN,RUN or from=RUN,FILE.conllu: expected finished runs on LCHAIM")
-    tagger = "stanza" if find_spec("stanza") else "simplemma"
-    morphology = f"conllu:{stored[0]}" if stored else tagger
+    if treebanks:
+        morphology = f"conllu:{treebanks[0]}"
+    elif find_spec("stanza"):
+        morphology = "stanza"
+    else:
+        morphology = "simplemma"
+
     tables: list[Table] = []
     for run in runs:
         options = replace(_options(run, request), morphology=morphology)
-        found = open_slicer(options).run("ttr")
-        mark = min((run_mark(run, DATA, name) for name in (ENCODER, "gpt-4o")), key=len)
-        title = f"{run.name}{f' ({mark})' if mark else ''}"
-        tables += [Table(f"{title}: {t.title}", t.columns, t.rows, t.note) for t in found.tables]
+        outcome = open_slicer(options).run("ttr")
+        # The paper's figure is of an encoder and of a language model.
+        marks = [run_mark(run, DATA, model) for model in (ENCODER, "gpt-4o")]
+        mark = min(marks, key=len)
+        title = f"{run.name} ({mark})" if mark else run.name
+        for table in outcome.tables:
+            tables.append(replace(table, title=f"{title}: {table.title}"))
     return Filled(tables=tables)
 
 
@@ -219,86 +272,104 @@ def reasoning(request: Request) -> Filled:
     files = [path for path in request.files if path not in runs]
     if len(files) != 1 or len(runs) > 1:
         raise ConfigError("from=FILE or from=RUN,FILE: expected a table with guid and types")
-    types = _types(files[0])
+    file = files[0]
+    types = _types(file)
     if not runs:
-        return _typed_pairs(types, files[0], request)
-    split = open_slicer(_options(runs[0], request)).split
+        return _typed_pairs(types, file, request)
+
+    run = runs[0]
+    split = open_slicer(_options(run, request)).split
     right = dict(zip(split.frame["guid"], split.frame.right, strict=True))
-    group = {example.guid: example.group or example.text for example in split.examples}
-    _check_guids(types, right, files[0])
-    mark = run_mark(runs[0], DATA, ENCODER)
-    values: dict[Names, Estimate] = {}
+    _check_guids(types, right, file)
+    premises = {example.guid: example.group or example.text for example in split.examples}
+    mark = run_mark(run, DATA, ENCODER)
+    estimates: dict[Names, Estimate] = {}
     for name, guids in types.items():
-        known = [guid for guid in guids if guid in right]
-        hits = np.array([right[guid] for guid in known], dtype=np.float64)
-        if known:
-            groups = [group[guid] for guid in known]
-            bounds = score_intervals({"accuracy": hits}, groups, seed=request.seed)
-            low, high = bounds.get("accuracy_low"), bounds.get("accuracy_high")
-            found = Estimate(float(hits.mean()), low, high, len(hits), mark=mark)
-            values[name, "accuracy"] = found
-    return Filled({"reasoning": values})
+        scored = [guid for guid in guids if guid in right]
+        if not scored:
+            continue
+        right_N = np.array([right[guid] for guid in scored], dtype=np.float64)
+        groups = [premises[guid] for guid in scored]
+        bounds = score_intervals({"accuracy": right_N}, groups, seed=request.seed)
+        estimates[name, "accuracy"] = Estimate(
+            float(right_N.mean()),
+            bounds.get("accuracy_low"),
+            bounds.get("accuracy_high"),
+            len(scored),
+            mark=mark,
+        )
+    return Filled({"reasoning": estimates})
 
 
-def _typed_pairs(types: Mapping[str, Sequence[str]], file: Path, request: Request) -> Filled:
+def _typed_pairs(types: Guids, file: Path, request: Request) -> Filled:
     """Show a pair of each type, and the number of rows."""
     shipped, notes = _shipped(request)
-    known = {example.guid: example for rows in shipped.splits.values() for example in rows}
-    _check_guids(types, known, file)
-    chosen = {
-        f"{name} ({len(guids):,} rows)": _shortest(known[guid] for guid in guids if guid in known)
-        for name, guids in types.items()
-        if any(guid in known for guid in guids)
-    }
+    by_guid = {example.guid: example for example in _all_examples(shipped)}
+    _check_guids(types, by_guid, file)
+    shortest = {}
+    for name, guids in types.items():
+        examples = [by_guid[guid] for guid in guids if guid in by_guid]
+        if examples:
+            shortest[f"{name} ({len(guids):,} rows)"] = _shortest(examples)
     title = "The pair with the shortest premise of each type of reasoning"
-    return Filled(tables=(_pairs_table(title, "type", chosen),), notes=notes)
+    return Filled(tables=(_pairs_table(title, "type", shortest),), notes=notes)
 
 
-def _check_guids(types: Mapping[str, Sequence[str]], known: Container[str], file: Path) -> None:
-    if not any(guid in known for guids in types.values() for guid in guids):
-        raise DataError(str(file), "none of its guids is in the data", "copy guids from there")
+def _check_guids(types: Guids, known: Container[str], file: Path) -> None:
+    for guids in types.values():
+        if any(guid in known for guid in guids):
+            return
+    raise DataError(str(file), "none of its guids is in the data", "copy guids from there")
 
 
-def _shortest(examples: Iterable[Example]) -> Example:
+def _shortest(examples: Sequence[Example]) -> Example:
+    """Choose the example with the shortest premise."""
     return min(examples, key=lambda example: (len(example.text), example.guid))
 
 
 def _pairs_table(title: str, column: str, examples: Mapping[str, Example]) -> Table:
-    rows = tuple(
-        (name, cut_text(e.text, _LONGEST), cut_text(e.text_pair or "", _LONGEST), e.guid)
-        for name, e in examples.items()
-    )
-    return Table(title, (column, "premise", "hypothesis", "guid"), rows)
+    rows = []
+    for name, example in examples.items():
+        premise = cut_text(example.text, _LONGEST)
+        hypothesis = cut_text(example.text_pair or "", _LONGEST)
+        rows.append((name, premise, hypothesis, example.guid))
+    return Table(title, (column, "premise", "hypothesis", "guid"), tuple(rows))
 
 
 def _shipped(request: Request) -> tuple[Shipped, Sequence[str]]:
-    """Read the available splits, of the substitute if there are none; returns also a note on it."""
+    """Read the splits of LCHAIM that are there, or of its substitute, which a note then names."""
     config = choose_present(DATA, SUBSTITUTE, request.data_dir, request.cache_dir)
     notes = () if config.name == DATA else (f"{SUBSTITUTE} in place of {DATA}.",)
     return read_shipped(config, request.data_dir, request.cache_dir), notes
 
 
 def _types(path: Path) -> dict[str, list[str]]:
+    """Read the guids of each type of reasoning, the paper's types first."""
     table = read_table(path)
     column = table.find(("types", "reasoning")) or "types"
     table.require("guid", column)
     if repeated := table.duplicates("guid"):
         raise DataError(repeated)
-    found: dict[str, list[str]] = defaultdict(list)
+
+    guids: dict[str, list[str]] = {name: [] for name in TYPES}
     for row in table.rows:
-        for name in dict.fromkeys(each.lower() for each in split_categories(row[column])):
-            found[name].append(cell_text(row["guid"]))
-    return {name: found[name] for name in (*TYPES, *(n for n in found if n not in TYPES))}
+        guid = cell_text(row["guid"])
+        types = [name.lower() for name in split_categories(row[column])]
+        for name in dict.fromkeys(types):
+            guids.setdefault(name, []).append(guid)
+    return guids
 
 
 def prompts(request: Request) -> Filled:
     """Render the prompt as sent, with its English and Romanian versions (Figure 4)."""
     example = Example("pair", "(the premise)", "(the hypothesis)")
-    tables, files = [], {}
+    tables = []
+    files = {}
     for name in ("lchaim", "lchaim_en", "lchaim_ro"):
         words = ["data=lchaim", "baseline=prompted", f"prompt={name}", "model=gpt-4o"]
         config = compose(words)
-        text = as_text(Prompter(config, config.prompting.prompt).messages(example))
+        prompter = Prompter(config, config.prompting.prompt)
+        text = as_text(prompter.messages(example))
         files[f"{name}.txt"] = text + "\n"
         lines = tuple((line,) for line in text.splitlines() if line.strip())
         note = "The prompt as sent, without empty lines."

@@ -23,7 +23,7 @@ from heron.base.tables import write_table
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.constraints import Seed, field_types
 from heron.config.parsing import parse_options
-from heron.data.config import TEST, TRAIN
+from heron.data.config import TEST, TRAIN, DataConfig
 from heron.data.examples import Example
 from heron.data.overrides import write_config
 from heron.data.readers import load_with_report
@@ -44,8 +44,7 @@ SIMILARITY = "sentence-transformers/all-MiniLM-L6-v2"  # the paper's
 _SIMILARITY = ("mean", "sd", "below .75", "unique")  # columns in published.yaml
 PAPER_NOTE = "In the paper: all of ConTRoL, Amazon Translate, all-MiniLM-L6-v2, below .75."
 PAPERS_DATA = ("control", "control_dev")  # the paper's numbers are shown beside theirs
-_TEXTS = ("text", "text_pair")
-_NAMES = {"text": "premise", "text_pair": "hypothesis"}
+_COLUMNS = {"text": "premise", "text_pair": "hypothesis"}  # of each text of an example
 
 
 @dataclass
@@ -79,167 +78,221 @@ class Translated:
         return min(self.similarity.values()) >= minimum
 
 
+TranslatedSplits = Mapping[str, Sequence[Translated]]
+
+
 def run(arguments: Sequence[str]) -> int:
     """Translate, check and write a data set; returns the exit code."""
     begin()
     silence_libraries()
-    options, more = _options(arguments)
+    options, words = _options(arguments)
     if options.to not in LANGUAGES:
         raise ConfigError(f"to={options.to}: no such language.{nearest(options.to, LANGUAGES)}")
-    words = [f"data={options.data}", *more]
+
     # `model` is a placeholder: prompting needs one, but nothing is prompted here.
-    asked = [f"translation.{side}={options.to}" for side in ("input", "output")]
-    prompting = compose(spelt_out([*words, *asked, "model=gpt-4o"]))
+    languages = [f"translation.input={options.to}", f"translation.output={options.to}"]
+    prompting = compose(spelt_out([*words, *languages, "model=gpt-4o"]))
     if prompting.task.name != "nli":
         raise ConfigError(f"data={options.data}: no sentence pairs (task=nli) to translate")
     translator = Translator(prompting, prompting.prompting)
-    parts = field_types(PromptingConfig)  # keys of the translator
-    words = [word for word in words if re.split("[.=]", word)[0] not in parts]
+
+    of_translator = field_types(PromptingConfig)
+    words = [word for word in words if re.split("[.=]", word)[0] not in of_translator]
     words += ["head=mlp3", "trainer.select=last", "trainer.patience=null"]  # nothing is trained
     reading = compose([*words, f"encoder={options.similarity}"])
-    checking = compose([*words, f"encoder={options.check}"]) if options.check else None
-    source = reading.data.language
-    if source == options.to:
+    checking = None
+    if options.check:
+        checking = compose([*words, f"encoder={options.check}"])
+    language = reading.data.language
+    if options.to == language:
         raise ConfigError(f"to={options.to}: {options.data} is in this language")
 
-    data, cache = Path(reading.paths.data), Path(reading.paths.cache)
-    splits = load_with_report(reading.data, data, cache).examples
-    if wrong := [name for name in options.splits if name not in splits]:
-        raise ConfigError(f"splits={wrong[0]}: no such split.{nearest(wrong[0], splits)}")
-    splits = {name: splits[name] for name in options.splits or splits}
-    if checking and (TRAIN not in splits or len(splits) == 1):
+    examples = _read_splits(reading, options)
+    if checking and (TRAIN not in examples or len(examples) == 1):
         raise ConfigError(f"check={options.check}: needs the split train, and another one to check")
-    rows = {
-        split: _translate(examples, translator, reading, source, options.to)
-        for split, examples in splits.items()
-    }
-    tables = [similarity_table(rows, options)]
-    if checking is not None:
-        tables.append(check_table(rows, checking, options))
+
+    splits = {}
+    for split, originals in examples.items():
+        there = _translate(originals, translator, language, options.to)
+        back = _translate(there, translator, options.to, language)
+        splits[split] = _compare_texts(originals, there, back, reading)
+
+    tables = [similarity_table(splits, options)]
+    if checking:
+        tables.append(check_table(splits, checking, options))
     print_tables(tables)
-    page = write_file(options.out / "translation.md", "\n\n".join(map(to_markdown, tables)))
-    print_lines(*_write(rows, reading, options), page)
+    text = "\n\n".join(map(to_markdown, tables))
+    page = write_file(options.out / "translation.md", text)
+    print_lines(*_write(splits, reading.data, options), page)
     return 0
 
 
 def _options(arguments: Sequence[str]) -> tuple[TranslateOptions, list[str]]:
-    own = [word for word in arguments if word.partition("=")[0] in field_types(TranslateOptions)]
-    return parse_options(TranslateOptions, own), [word for word in arguments if word not in own]
+    """Parse the command's own options; returns them, `data=` and the words of a run."""
+    own_names = field_types(TranslateOptions)
+    own = [word for word in arguments if word.partition("=")[0] in own_names]
+    others = [word for word in arguments if word not in own]
+    options = parse_options(TranslateOptions, own)
+    return options, [f"data={options.data}", *others]
+
+
+def _read_splits(config: Config, options: TranslateOptions) -> dict[str, list[Example]]:
+    """Read the examples of the splits to translate."""
+    paths = config.paths
+    splits = load_with_report(config.data, Path(paths.data), Path(paths.cache)).examples
+    for name in options.splits:
+        if name not in splits:
+            raise ConfigError(f"splits={name}: no such split.{nearest(name, splits)}")
+    chosen = options.splits or splits
+    return {name: splits[name] for name in chosen}
 
 
 def _translate(
-    examples: Sequence[Example], translator: Translator, reading: Config, source: str, to: str
-) -> list[Translated]:
-    """Translate and back-translate a split's rows, each text once; compute similarities."""
-    there = _both(examples, translator, source, to)
-    back = _both(there, translator, to, source)
-    found = {name: _similarity(name, examples, back, reading) for name in _TEXTS}
-    return [
-        Translated(one, two, three, {name: found[name][one.guid] for name in _TEXTS})
-        for one, two, three in zip(examples, there, back, strict=True)
-    ]
-
-
-def _both(
     examples: Sequence[Example], translator: Translator, source: str, to: str
 ) -> list[Example]:
-    texts = translator.translate([example.text for example in examples], source, to)
-    pairs = translator.translate([example.text_pair or "" for example in examples], source, to)
+    """Translate both texts of each example; each distinct text is translated once."""
+    premises = [example.text for example in examples]
+    hypotheses = [example.text_pair or "" for example in examples]
+    premises = translator.translate(premises, source, to)
+    hypotheses = translator.translate(hypotheses, source, to)
     return [
-        replace(example, text=text, text_pair=pair, spans=())
-        for example, text, pair in zip(examples, texts, pairs, strict=True)
+        replace(example, text=premise, text_pair=hypothesis, spans=())
+        for example, premise, hypothesis in zip(examples, premises, hypotheses, strict=True)
     ]
 
 
-def _similarity(
-    name: str, examples: Sequence[Example], back: Sequence[Example], reading: Config
-) -> dict[str, float]:
-    """Compare texts with their back-translations: cosine of mean vectors, by guid."""
-    pairs = [
-        replace(one, text=getattr(one, name), text_pair=getattr(two, name), side={})
-        for one, two in zip(examples, back, strict=True)
-    ]
-    guids, vectors = pool_texts(reading, APART, {TRAIN: pairs})
+def _compare_texts(
+    originals: Sequence[Example], there: Sequence[Example], back: Sequence[Example], config: Config
+) -> list[Translated]:
+    """Join rows, translations and back-translations with the similarity of their texts."""
+    cosines = {}
+    for name in _COLUMNS:
+        pairs = []
+        for original, returned in zip(originals, back, strict=True):
+            text = getattr(original, name)
+            back_text = getattr(returned, name)
+            pairs.append(replace(original, text=text, text_pair=back_text, side={}))
+        cosines[name] = pair_cosines(pairs, config)
+
+    rows = []
+    for original, translation, returned in zip(originals, there, back, strict=True):
+        similarity = {name: by_guid[original.guid] for name, by_guid in cosines.items()}
+        rows.append(Translated(original, translation, returned, similarity))
+    return rows
+
+
+def pair_cosines(pairs: Sequence[Example], config: Config) -> dict[str, float]:
+    """Compare the two texts of each example.
+
+    Args:
+        pairs: a text and its back-translation each, as `text` and `text_pair`.
+        config: names the encoder.
+
+    Returns:
+        By guid, the cosine of the mean vectors of both texts.
+    """
+    guids, vectors = pool_texts(config, APART, {TRAIN: [*pairs]})
     return dict(zip(guids[TRAIN], cosine(vectors[TRAIN]).tolist(), strict=True))
 
 
-def similarity_table(rows: Mapping[str, Sequence[Translated]], options: TranslateOptions) -> Table:
+def similarity_table(splits: TranslatedSplits, options: TranslateOptions) -> Table:
     """Show the similarity of each split's unique texts, and the rows that are kept."""
     minimum = options.minimum
-    lines: list[tuple[Cell, ...]] = []
-    for split, of_split in rows.items():
-        kept = sum(row.keeps(minimum) for row in of_split)
-        for name in _TEXTS:
-            unique = {getattr(row.original, name): row.similarity[name] for row in of_split}
-            below = sum(value < minimum for value in unique.values())
-            shown = summarize(unique.values())
-            lines.append((split, _NAMES[name], shown, below, kept, len(of_split)))
     note = f"below: unique texts below {minimum}. Rows with such a text are dropped."
+    lines: list[tuple[Cell, ...]] = []
+    for split, rows in splits.items():
+        kept = sum(row.keeps(minimum) for row in rows)
+        for name, column in _COLUMNS.items():
+            unique = {}
+            for row in rows:
+                text = getattr(row.original, name)
+                unique[text] = row.similarity[name]
+
+            similarities = unique.values()
+            mean = summarize(similarities)
+            below = sum(similarity < minimum for similarity in similarities)
+            lines.append((split, column, mean, below, kept, len(rows)))
+
     if options.data in PAPERS_DATA:
-        for name, similarity, below, _ in paper_similarity():
-            lines.append(("in the paper", name, similarity, below, None, None))
         note += f" {PAPER_NOTE}"
+        for column, published_mean, below, _ in paper_similarity():
+            lines.append(("in the paper", column, published_mean, below, None, None))
+
     columns = ("split", "text", "similarity ± sd (unique texts)", "below", "rows kept", "rows")
     return Table("Similarity of texts and their back-translations", columns, tuple(lines), note)
 
 
 def paper_similarity() -> list[tuple[str, str, int, int]]:
-    """Read the paper's row of each text: its name, similarity, texts below .75, unique texts."""
+    """Read the paper's similarity of premises and of hypotheses.
+
+    Returns:
+        For each of the two its name, the mean with its standard deviation, the number of unique
+        texts below .75, and the number of unique texts.
+    """
     published = Published("lchaim")
     rows = []
-    for name in _NAMES.values():
+    for name in _COLUMNS.values():
         mean, sd, below, unique = (published("similarity", name, column) for column in _SIMILARITY)
         rows.append((name, f"{mean:.4f} ± {sd:.4f}", int(below), int(unique)))
     return rows
 
 
-def check_table(
-    rows: Mapping[str, Sequence[Translated]], config: Config, options: TranslateOptions
-) -> Table:
+def check_table(splits: TranslatedSplits, config: Config, options: TranslateOptions) -> Table:
     """Compare a classifier's labels for rows and for their back-translations.
 
     The classifier is trained on the originals of the train split. Only kept rows of the other
     splits are compared.
+
+    Args:
+        splits: all translated rows, those below the minimum included.
+        config: names the encoder whose vectors the classifier reads.
+        options: the minimum, and the classifier's layers and seed.
     """
-    train = [row.original for row in rows[TRAIN]]
+    train = [row.original for row in splits[TRAIN]]
     lines: list[tuple[Cell, ...]] = []
-    for split, of_split in rows.items():
-        kept = [row for row in of_split if row.keeps(options.minimum)]
+    for split, rows in splits.items():
+        kept = [row for row in rows if row.keeps(options.minimum)]
         if split == TRAIN or not kept:
             continue
-        originals, backs = [row.original for row in kept], [row.back for row in kept]
-        labelled = label_both(train, originals, backs, config, options.hidden, options.seed)
-        same, *right = (of_rows.mean() for of_rows in labelled.scores().values())
-        low, high = proportion_confint(round(same * len(kept)), len(kept), method="wilson")
-        interval = Interval(float(same), float(low), float(high))
-        lines.append((split, len(kept), interval, *map(float, right)))
-    note = f"{options.check}, perceptron {options.hidden} trained on the originals of train."
+        originals = [row.original for row in kept]
+        backs = [row.back for row in kept]
+        labels = label_both(train, originals, backs, config, options.hidden, options.seed)
+        means = [float(score_N.mean()) for score_N in labels.scores().values()]
+        same, *accuracies = means
+
+        n = len(kept)
+        low, high = proportion_confint(round(same * n), n, method="wilson")
+        interval = Interval(same, float(low), float(high))
+        lines.append((split, n, interval, *accuracies))
+
     if options.data in PAPERS_DATA:
-        same = Published("lchaim")("semantics", TEST, "same label")
-        lines.append((f"{TEST}, in the paper", None, same, None, None))
+        published = Published("lchaim")("semantics", TEST, "same label")
+        lines.append((f"{TEST}, in the paper", None, published, None, None))
+    note = f"{options.check}, perceptron {options.hidden} trained on the originals of train."
     columns = ("split", "rows", "same label [95 %]", "accuracy, original", "accuracy, back")
     return Table("Labels of rows and of their back-translations", columns, tuple(lines), note)
 
 
-def _write(
-    rows: Mapping[str, Sequence[Translated]], reading: Config, options: TranslateOptions
-) -> list[Path]:
+def _write(splits: TranslatedSplits, data: DataConfig, options: TranslateOptions) -> list[Path]:
     """Write the kept rows as a data set, and all rows with their back-translations."""
-    data, paths, files = reading.data, [], {}
-    for split, found in rows.items():
-        kept = [row for row in found if row.keeps(options.minimum)]
-        files[split] = options.out / f"{split}.csv", len(kept)
-        paths.append(options.out / f"{split}.csv")
-        write_table(paths[-1], {"guid": [row.original.guid for row in kept], **_columns(kept)})
-        paths.append(options.out / f"{split}.checked.csv")
-        checked = {
-            "guid": [row.original.guid for row in found],
-            **_columns(found),
-            **{f"back_{_NAMES[t]}": [getattr(row.back, t) for row in found] for t in _TEXTS},
-            **{f"similarity_{_NAMES[t]}": [row.similarity[t] for row in found] for t in _TEXTS},
-            "kept": [row.keeps(options.minimum) for row in found],
-        }
-        write_table(paths[-1], checked)
+    paths = []
+    files = {}
+    for split, rows in splits.items():
+        kept = [row for row in rows if row.keeps(options.minimum)]
+        path = options.out / f"{split}.csv"
+        write_table(path, _table_columns(kept))
+        files[split] = path, len(kept)
+
+        checked = _table_columns(rows)
+        for name, column in _COLUMNS.items():
+            checked[f"back_{column}"] = [getattr(row.back, name) for row in rows]
+        for name, column in _COLUMNS.items():
+            checked[f"similarity_{column}"] = [row.similarity[name] for row in rows]
+        checked["kept"] = [row.keeps(options.minimum) for row in rows]
+        checked_path = options.out / f"{split}.checked.csv"
+        write_table(checked_path, checked)
+        paths += [path, checked_path]
+
     settings = {
         "title": f"{data.title or data.name}, machine-translated from {data.language}",
         "language": options.to,
@@ -249,18 +302,22 @@ def _write(
         "citation": data.citation,
         "label_order": list(data.label_order),
         "columns": {
-            **{name: _NAMES[name] for name in _TEXTS},
-            **{name: name for name in ("label", "guid", "group")},
-            "side": [f"original_{_NAMES[name]}" for name in _TEXTS],
+            **_COLUMNS,
+            "label": "label",
+            "guid": "guid",
+            "group": "group",
+            "side": [f"original_{column}" for column in _COLUMNS.values()],
         },
     }
     return [*paths, write_config(options.out, options.name, files, settings)]
 
 
-def _columns(rows: Sequence[Translated]) -> dict[str, list[Any]]:
-    return {
-        **{_NAMES[name]: [getattr(row.there, name) for row in rows] for name in _TEXTS},
-        "label": [row.original.label for row in rows],
-        "group": [row.original.group or row.original.guid for row in rows],
-        **{f"original_{_NAMES[t]}": [getattr(row.original, t) for row in rows] for t in _TEXTS},
-    }
+def _table_columns(rows: Sequence[Translated]) -> dict[str, list[Any]]:
+    columns = {"guid": [row.original.guid for row in rows]}
+    for name, column in _COLUMNS.items():
+        columns[column] = [getattr(row.there, name) for row in rows]
+    columns["label"] = [row.original.label for row in rows]
+    columns["group"] = [row.original.group or row.original.guid for row in rows]
+    for name, column in _COLUMNS.items():
+        columns[f"original_{column}"] = [getattr(row.original, name) for row in rows]
+    return columns

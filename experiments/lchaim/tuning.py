@@ -43,6 +43,8 @@ from heron_tools.prompting.prompts import Prompter
 from heron_tools.prompting.system import PromptedModel, fit_prompted
 
 Floats = np.ndarray
+Change = tuple[str, PromptConfig]  # what was changed, and the changed prompt
+NextChange = Callable[[PromptConfig, int], Change | None]
 
 
 @dataclass(frozen=True)
@@ -88,44 +90,50 @@ def run(arguments: Sequence[str]) -> None:
         ConfigError: too few validation rows, an unknown candidate, more candidates than rounds.
     """
     config, options = composed(arguments, TuneOptions)
-    rounds, sample, candidates = options.rounds, options.sample, options.candidates
     settings = config.prompting
     if settings is None:
         raise ConfigError("heron prompt tune asks a model: leave baseline= and experiment= out")
-    if len(candidates) > rounds:
+    needed = len(options.candidates)
+    if needed > options.rounds:
         raise ConfigError(
-            f"candidates: {len(candidates)} prompts, but rounds={rounds}; set "
-            f"rounds={len(candidates)}, or name fewer"
+            f"candidates: {needed} prompts, but rounds={options.rounds}; set rounds={needed}, or "
+            "name fewer"
         )
-    given = [(name, _read(name)) for name in candidates]
+
+    candidates = [(name, _read_prompt(name)) for name in options.candidates]
     examples = load_run_data(config).examples
-    seen, apart = _halves(examples.get(VALIDATION, []), config, sample)
-    for name, prompt in given:  # before the first request
-        _check_rendering(name, Prompter(config, prompt), seen[0])
+    drawn_from, held_out = _halves(examples.get(VALIDATION, []), config, options.sample)
+    for name, prompt in candidates:  # before the first request
+        _check_rendering(name, Prompter(config, prompt), drawn_from[0])
     system = fit_prompted(config, examples.get(TRAIN, []))
 
     def score(prompt: PromptConfig, rows: Sequence[Example]) -> Floats:
-        here = replace(config, parts={"prompting": replace(settings, prompt=prompt)})
-        return _values(replace(system, settings=here.prompting), rows, here)
+        of_prompt = replace(settings, prompt=prompt)
+        prompted = replace(config, parts={"prompting": of_prompt})
+        return _row_scores(replace(system, settings=prompted.prompting), rows, prompted)
 
-    tried = _tried(settings.prompt, given, rounds, config.seed)
-    found = list(climb(settings.prompt, tried, seen, sample, config.seed, score))
-    last = [each for each in found if each.is_kept][-1]
-    held_out = compare(score(settings.prompt, apart), score(last.prompt, apart), config.seed)
-    tables = _tables(found, held_out, _score_name(config))
+    first = settings.prompt
+    if candidates:
+        next_change = _given_changes(candidates)
+    else:
+        next_change = _random_changes(first, options.rounds, config.seed)
+    rounds = list(climb(first, next_change, drawn_from, options.sample, config.seed, score))
+    last = [round for round in rounds if round.is_kept][-1].prompt
+    comparison = compare(score(first, held_out), score(last, held_out), config.seed)
+
+    tables = _tables(rounds, comparison, _score_name(config))
     print_tables(tables)
-    write_json(
-        options.out / "tune.json",
-        {"rounds": [asdict(each) for each in found], "held_out": asdict(held_out)},
-    )
-    print_lines(write_file(options.out / "tune.md", "\n\n".join(map(to_markdown, tables))))
-    text = f"# @package prompting.prompt\n{dump_yaml(asdict(last.prompt))}"
-    print_lines(write_file(options.out / "prompt.yaml", text))
+    result = {"rounds": [asdict(round) for round in rounds], "held_out": asdict(comparison)}
+    write_json(options.out / "tune.json", result)
+    page = "\n\n".join(map(to_markdown, tables))
+    print_lines(write_file(options.out / "tune.md", page))
+    yaml = f"# @package prompting.prompt\n{dump_yaml(asdict(last))}"
+    print_lines(write_file(options.out / "prompt.yaml", yaml))
 
 
 def climb(
     first: PromptConfig,
-    tried: Callable[[PromptConfig, int], tuple[str, PromptConfig] | None],
+    next_change: NextChange,
     rows: Sequence[Example],
     sample: int,
     seed: int,
@@ -135,71 +143,91 @@ def climb(
 
     Args:
         first: the prompt to begin with.
-        tried: returns a round's change and changed prompt; None if none is left.
+        next_change: returns a change of the kept prompt, by the number of the round; None ends the
+            climb.
         rows: of validation.
         sample: rows drawn in each round.
         seed: of the draws.
         score: float64 [N] for N rows.
     """
-    best, kept, number = -np.inf, first, 0
-    change: tuple[str, PromptConfig] | None = ("as given", first)
+    best = -np.inf
+    kept = first
+    number = 0
+    change: Change | None = ("as given", first)
     while change is not None:
+        description, prompt = change
         drawn = random.Random(f"{seed}:{number}").sample(list(rows), sample)
-        value_N = score(change[1], drawn)
-        is_kept = bool(value_N.mean() > best)
-        yield Round(*change, *interval(value_N, seed), is_kept, [each.guid for each in drawn])
+        scores_N = score(prompt, drawn)
+        mean, low, high = interval(scores_N, seed)
+        is_kept = mean > best
+        guids = [example.guid for example in drawn]
+        yield Round(description, prompt, mean, low, high, is_kept, guids)
+
         if is_kept:
-            best, kept = float(value_N.mean()), change[1]
+            best = mean
+            kept = prompt
         number += 1
-        change = tried(kept, number)
+        change = next_change(kept, number)
 
 
-def interval(value_N: Floats, seed: int) -> tuple[float, float, float]:
+def interval(scores_N: Floats, seed: int) -> tuple[float, float, float]:
     """Compute a mean and its 95 % interval: Wilson's of shares, else by bootstrap."""
-    mean = float(value_N.mean())
-    if set(value_N) <= {0.0, 1.0}:
-        low, high = proportion_confint(int(value_N.sum()), len(value_N), method="wilson")
+    mean = float(scores_N.mean())
+    if set(scores_N) <= {0.0, 1.0}:
+        right = int(scores_N.sum())
+        low, high = proportion_confint(right, len(scores_N), method="wilson")
         return mean, float(low), float(high)
-    found = score_intervals({"score": value_N}, seed=seed)
-    return mean, found["score_low"], found["score_high"]
+    bounds = score_intervals({"score": scores_N}, seed=seed)
+    return mean, bounds["score_low"], bounds["score_high"]
 
 
 def compare(first_N: Floats, last_N: Floats, seed: int) -> HeldOut:
-    """Compare two prompts on the same rows."""
+    """Compare two prompts by their scores of the same rows."""
     change_N = last_N - first_N
-    found = score_intervals({"change": change_N}, seed=seed)
-    better, worse = int((change_N > 0).sum()), int((change_N < 0).sum())
-    p = float(binomtest(better, better + worse).pvalue) if better + worse else 1.0
-    ends = found["change_low"], found["change_high"]
-    return HeldOut(len(change_N), float(first_N.mean()), float(last_N.mean()), *ends, p)
+    bounds = score_intervals({"change": change_N}, seed=seed)
+    better = int((change_N > 0).sum())
+    worse = int((change_N < 0).sum())
+    p = 1.0
+    if better + worse:
+        p = float(binomtest(better, better + worse).pvalue)
+    return HeldOut(
+        rows=len(change_N),
+        first=float(first_N.mean()),
+        last=float(last_N.mean()),
+        low=bounds["change_low"],
+        high=bounds["change_high"],
+        p=p,
+    )
 
 
 def _halves(
     rows: Sequence[Example], config: Config, sample: int
 ) -> tuple[list[Example], list[Example]]:
     """Divide the labelled rows of validation: a half to draw from, and a held-out half."""
-    known = [row for row in rows if row.label is not None or row.target is not None]
-    random.Random(config.seed).shuffle(known)
-    half = len(known) // 2
+    labelled = [row for row in rows if row.label is not None or row.target is not None]
+    random.Random(config.seed).shuffle(labelled)
+    half = len(labelled) // 2
     if half < sample:
         raise ConfigError(
-            f"sample={sample}: {config.data.name} has {len(known)} labelled rows of validation, "
+            f"sample={sample}: {config.data.name} has {len(labelled)} labelled rows of validation, "
             f"and half of them are set aside; at most sample={half}"
         )
-    return known[:half], known[half:]
+    return labelled[:half], labelled[half:]
 
 
-def _values(system: PromptedModel, rows: Sequence[Example], config: Config) -> Floats:
+def _row_scores(system: PromptedModel, rows: Sequence[Example], config: Config) -> Floats:
     """Score each row: right or wrong, or a text's main score."""
     columns = system.predict(rows, config).columns(config)
-    given = columns["prediction"]
+    predictions = columns["prediction"]
     scores = scores_of(config.task.name)
     if not isinstance(scores, TextScores):
-        return np.asarray([a == b for a, b in zip(given, columns["gold"], strict=True)], float)
+        labels = zip(predictions, columns["gold"], strict=True)
+        return np.array([prediction == gold for prediction, gold in labels], float)
+
     golds = [scores.golds(row) for row in rows]
     language = get_language(config.data.language)
-    values: Mapping[str, Any] = scores.items(given, golds, language, None)
-    return np.nan_to_num(np.asarray(values[scores.metric], dtype=float))
+    by_score: Mapping[str, Any] = scores.items(predictions, golds, language, None)
+    return np.nan_to_num(np.asarray(by_score[scores.metric], dtype=float))
 
 
 def _score_name(config: Config) -> str:
@@ -207,51 +235,61 @@ def _score_name(config: Config) -> str:
     return scores.metric if isinstance(scores, TextScores) else "accuracy"
 
 
-def _tried(
-    first: PromptConfig, given: Sequence[tuple[str, PromptConfig]], rounds: int, seed: int
-) -> Callable[[PromptConfig, int], tuple[str, PromptConfig] | None]:
-    source, seen = random.Random(seed), {first.instruction}
+def _given_changes(candidates: Sequence[Change]) -> NextChange:
+    """Try the candidates in their order."""
 
-    def next_prompt(kept: PromptConfig, number: int) -> tuple[str, PromptConfig] | None:
-        if number > rounds:
+    def next_change(kept: PromptConfig, number: int) -> Change | None:
+        return candidates[number - 1] if number <= len(candidates) else None
+
+    return next_change
+
+
+def _random_changes(first: PromptConfig, rounds: int, seed: int) -> NextChange:
+    """Change a line of the kept prompt at random; no instruction is tried twice."""
+    source = random.Random(seed)
+    tried = {first.instruction}
+
+    def next_change(kept: PromptConfig, number: int) -> Change | None:
+        changes = [change for change in line_changes(kept) if change[1].instruction not in tried]
+        if number > rounds or not changes:
             return None
-        if given:
-            return given[number - 1] if number <= len(given) else None
-        changes = [each for each in line_changes(kept) if each[1].instruction not in seen]
-        if not changes:
-            return None
-        chosen = source.choice(changes)
-        seen.add(chosen[1].instruction)
-        return chosen
+        change = source.choice(changes)
+        tried.add(change[1].instruction)
+        return change
 
-    return next_prompt
+    return next_change
 
 
-def line_changes(prompt: PromptConfig) -> list[tuple[str, PromptConfig]]:
+def line_changes(prompt: PromptConfig) -> list[Change]:
     """List every change of one line of the instruction: left out, moved, or repeated at the end."""
     lines = prompt.instruction.split("\n")
-    found: list[tuple[str, list[str]]] = []
-    for place, line in enumerate(lines):
-        rest = lines[:place] + lines[place + 1 :]
-        if len(lines) > 1:
-            found.append((f"without line {place + 1}", rest))
-            found.append((f"line {place + 1} first", [line, *rest]))
-            found.append((f"line {place + 1} last", [*rest, line]))
-        found.append((f"line {place + 1} again at the end", [*lines, line]))
-    return [
-        (change, replace(prompt, instruction="\n".join(changed)))
-        for change, changed in found
-        if changed != lines
-    ]
+    variants = {}
+    for index, line in enumerate(lines):
+        name = f"line {index + 1}"
+        others = lines[:index] + lines[index + 1 :]
+        if others:
+            variants[f"without {name}"] = others
+            variants[f"{name} first"] = [line, *others]
+            variants[f"{name} last"] = [*others, line]
+        variants[f"{name} again at the end"] = [*lines, line]
+
+    changes = []
+    for name, changed in variants.items():
+        if changed != lines:
+            instruction = "\n".join(changed)
+            changes.append((name, replace(prompt, instruction=instruction)))
+    return changes
 
 
-def _read(name: str) -> PromptConfig:
+def _read_prompt(name: str) -> PromptConfig:
+    """Read a candidate: an option of `conf/prompt`, or a YAML file like those."""
     known = group_options("prompt")
     path = Path(name) if name.endswith(".yaml") else known.get(name)
     if path is None or not path.is_file():
         raise ConfigError(f"candidates={name}: no such prompt or file.{nearest(name, known)}")
     try:
-        values = OmegaConf.merge(OmegaConf.structured(PromptConfig), read_yaml(path) or {})
+        defaults = OmegaConf.structured(PromptConfig)
+        values = OmegaConf.merge(defaults, read_yaml(path) or {})
         prompt = cast(PromptConfig, OmegaConf.to_object(values))
         check(prompt)
         return prompt
@@ -269,24 +307,36 @@ def _check_rendering(name: str, prompter: Prompter, example: Example) -> None:
         raise ConfigError(f"candidates={name}: {error}") from error
 
 
-def _tables(found: Sequence[Round], held_out: HeldOut, name: str) -> list[Table]:
-    rows = [
-        (n, each.change, Interval(each.score, each.low, each.high), "yes" if each.is_kept else "")
-        for n, each in enumerate(found)
-    ]
-    climbed = [each.score for each in found if each.is_kept]
-    gain, real = climbed[-1] - climbed[0], held_out.last - held_out.first
-    note = (
-        f"Each round: {len(found[0].guids)} new rows of validation; a prompt is kept if it "
-        "scores higher on its rows than the last one kept did on its own. [low, high]: 95 %."
+def _tables(rounds: Sequence[Round], held_out: HeldOut, score: str) -> list[Table]:
+    """Lay out the rounds, and the share of noise in the gain of the last kept prompt."""
+    rows = []
+    for number, round in enumerate(rounds):
+        mean = Interval(round.score, round.low, round.high)
+        rows.append((number, round.change, mean, "yes" if round.is_kept else ""))
+    sample = len(rounds[0].guids)
+    climb_table = Table(
+        f"{score} of each round",
+        ("round", "change", score, "kept"),
+        tuple(rows),
+        f"Each round: {sample} new rows of validation; a prompt is kept if it "
+        "scores higher on its rows than the last one kept did on its own. [low, high]: 95 %.",
     )
-    rounds = Table(f"{name} of each round", ("round", "change", name, "kept"), tuple(rows), note)
-    noise = f"{gain - real:+.3f} of the gain of {gain:+.3f} was noise" if gain else "no gain"
-    check = Table(
+
+    kept = [round.score for round in rounds if round.is_kept]
+    gain = kept[-1] - kept[0]
+    difference = held_out.last - held_out.first
+    noise = gain - difference
+    share = f"{noise:+.3f} of the gain of {gain:+.3f} was noise" if gain else "no gain"
+    cells = (
+        held_out.first,
+        held_out.last,
+        Interval(difference, held_out.low, held_out.high),
+        Formatted(held_out.p, ".3g"),
+    )
+    check_table = Table(
         f"first and last prompt on {held_out.rows} rows that no round has seen",
         ("first", "last", "difference", "p"),
-        ((held_out.first, held_out.last, Interval(real, held_out.low, held_out.high),
-          Formatted(held_out.p, ".3g")),),
-        f"{noise}. p: sign test over the rows that differ.",
-    )  # fmt: skip
-    return [rounds, check]
+        (cells,),
+        f"{share}. p: sign test over the rows that differ.",
+    )
+    return [climb_table, check_table]

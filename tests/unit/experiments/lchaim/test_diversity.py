@@ -31,7 +31,7 @@ def residual_correlation(x, y, z):
 
 def test_the_partial_correlation_is_that_of_what_the_control_leaves():
     x, y, z = np.random.default_rng(0).random((3, 50))
-    found = rank_correlation(x, y + z, np.arange(50), given_N=z)
+    found = rank_correlation(x, y + z, np.arange(50), control_N=z)
     assert found.value == pytest.approx(residual_correlation(x, y + z, z))
     assert found.low < found.value < found.high
 
@@ -42,7 +42,7 @@ def test_a_correlation_that_length_alone_makes_is_gone_once_length_is_given():
     ratio = 1 / np.log(length) + random.normal(0, 0.002, 1000)
     right = random.random(1000) < 0.9 - 0.0012 * length
     plain = rank_correlation(ratio, right, np.arange(1000))
-    given = rank_correlation(ratio, right, np.arange(1000), given_N=length)
+    given = rank_correlation(ratio, right, np.arange(1000), control_N=length)
     assert plain.low > 0.2
     assert given.low < 0 < given.high
 
@@ -50,13 +50,13 @@ def test_a_correlation_that_length_alone_makes_is_gone_once_length_is_given():
 def test_any_monotone_form_of_the_control_gives_the_same():
     x, y, z = np.random.default_rng(1).random((3, 40))
     groups = np.arange(40)
-    plain = rank_correlation(x, y, groups, given_N=z)
-    assert rank_correlation(x, y, groups, given_N=np.log(z)) == plain
+    plain = rank_correlation(x, y, groups, control_N=z)
+    assert rank_correlation(x, y, groups, control_N=np.log(z)) == plain
 
 
 def test_nothing_is_left_of_a_measure_given_itself():
     x, y = np.random.default_rng(2).random((2, 40))
-    assert rank_correlation(x, y, np.arange(40), given_N=x) is None
+    assert rank_correlation(x, y, np.arange(40), control_N=x) is None
 
 
 def test_groups_widen_the_interval_of_a_correlation():
