@@ -59,8 +59,10 @@ def published_groups(data: str) -> Any:
     if data != "ronli":
         return None
     table = read_yaml(_HERE / "published.yaml")["tables"]["table3"]
-    groups = table["groups"].items()
-    return table["title"], {n: dict(zip(table["classes"], of, strict=True)) for n, of in groups}
+    sizes = {}
+    for group, counts in table["groups"].items():
+        sizes[group] = dict(zip(table["classes"], counts, strict=True))
+    return table["title"], sizes
 
 
 CLAIMS.register("ronli", on_demand("heron_forks.ronli.claims:claims"))

@@ -39,9 +39,9 @@ class Phrases:
 
     def __init__(self, phrases: Iterable[str], anywhere: bool):
         longest_first = sorted(set(phrases), key=lambda phrase: (-len(phrase), phrase))
-        either = "|".join(_pattern(phrase, anywhere) for phrase in longest_first)
+        any_phrase = "|".join(_pattern(phrase, anywhere) for phrase in longest_first)
         # (?!) never matches.
-        self.pattern = re.compile(rf"(?<!\w)(?:{either})(?!\w)" if either else r"(?!)")
+        self.pattern = re.compile(rf"(?<!\w)(?:{any_phrase})(?!\w)" if any_phrase else r"(?!)")
         self.anywhere = anywhere
 
     def remove(self, text: str) -> str:
@@ -55,14 +55,18 @@ class Phrases:
         if start:
             rest = _AFTER_START.sub("", rest[start.end() :])
         if self.anywhere:
-            rest, inside = self.pattern.subn(" ", rest)
-            if inside:
-                rest = _MARK_BEFORE_MARK.sub("", " ".join(rest.split()))
-                rest = _AFTER_START.sub("", _SPACE_BEFORE_MARK.sub(r"\1", rest))
+            rest, removed = self.pattern.subn(" ", rest)
+            if removed:
+                rest = " ".join(rest.split())
+                rest = _MARK_BEFORE_MARK.sub("", rest)
+                rest = _SPACE_BEFORE_MARK.sub(r"\1", rest)
+                rest = _AFTER_START.sub("", rest)
         if not any(character.isalnum() for character in rest):
             return ""
+        if rest == text.strip():
+            return text
         # A lower-case first letter would reveal that a phrase was removed.
-        return rest[:1].upper() + rest[1:] if rest != text.strip() else text
+        return rest[:1].upper() + rest[1:]
 
 
 def read_phrases(path: Path, config: DataConfig) -> Phrases:
@@ -77,8 +81,11 @@ def read_phrases(path: Path, config: DataConfig) -> Phrases:
         shape = 'write {"class": ["phrase", ...], ...}, in UTF-8'
         raise DataError(str(path), f"cannot be read: {error}", shape) from error
     language = get_language(config.language)
-    phrases = [phrase for phrases in content.values() for phrase in phrases if phrase.strip()]
-    normalised = [normalise(phrase, language, config.unicode) for phrase in phrases]
+    normalised = []
+    for phrases in content.values():
+        for phrase in phrases:
+            if phrase.strip():
+                normalised.append(normalise(phrase, language, config.unicode))
     return Phrases(normalised, config.phrases == "anywhere")
 
 

@@ -73,26 +73,29 @@ class ZeroShotConfig(BaselineConfig):
 
 def zero_shot_problems(config: Config) -> Iterator[str]:
     """Check the template, and that zero-shot entailment has a sentence for each class."""
-    baseline, labels = config.baseline, config.data.label_order
+    baseline = config.baseline
     if baseline.zero_shot == "direct":
         if baseline.permutation != "none":
             yield "baseline.permutation=repo needs baseline.zero_shot=definitions"
         return
     try:
         parts = Formatter().parse(baseline.template)
-        fields = sorted(name for _, name, _, _ in parts if name is not None)
+        fields = [field for _, field, _, _ in parts if field is not None]
     except ValueError:
         fields = []
-    if fields != TEMPLATE_FIELDS:
+    if sorted(fields) != TEMPLATE_FIELDS:
         yield (
             f"baseline.template={baseline.template}: must hold {{premise}} and {{hypothesis}}, "
             "once each, and no other braces"
         )
-    if missing := [label for label in labels if not baseline.hypotheses.get(label)]:
-        every = ", ".join(f'{label}: "..."' for label in labels)
+
+    classes = config.data.label_order
+    missing = [name for name in classes if not baseline.hypotheses.get(name)]
+    if missing:
+        example = ", ".join(f'{name}: "..."' for name in classes)
         yield (
             f"baseline.hypotheses has no sentence for {', '.join(missing)}: write one per class, "
-            f"in the language of the data, '+baseline.hypotheses={{{every}}}', or set "
+            f"in the language of the data, '+baseline.hypotheses={{{example}}}', or set "
             "baseline.zero_shot=direct where the classes are the model's own"
         )
 
@@ -113,9 +116,19 @@ def other_vectors(setting: Callable[[str], Any]) -> str:
     """Name a run's word vectors, unless they are the paper's.
 
     Those are fastText's `cc.ro.300.bin` (section 4), recognised by the file's name.
+
+    Args:
+        setting: returns a key of the run's configuration.
+
+    Returns:
+        A caveat for the run's results; empty: the vectors are the paper's.
     """
-    vectors, published = str(setting("baseline.vectors")), f"cc.{setting('data.language')}.300"
-    if Path(vectors).name.startswith(f"{published}."):
+    vectors = str(setting("baseline.vectors"))
+    language = setting("data.language")
+    published = f"cc.{language}.300"
+    name = Path(vectors).name
+    if name.startswith(f"{published}."):
         return ""
-    which = "trained on the train split" if vectors == "train" else Path(vectors).name
-    return f"word vectors: {which}, not fastText's published {published}"
+    if vectors == "train":
+        name = "trained on the train split"
+    return f"word vectors: {name}, not fastText's published {published}"

@@ -83,7 +83,8 @@ class KernelClassifier:
         """Count votes as scikit-learn's `decision_function_shape="ovr"` does."""
         votes_RK = np.zeros((len(decisions_RP), len(self.classes_K)))
         sums_RK = np.zeros_like(votes_RK)
-        for pair, (first, second) in enumerate(combinations(range(len(self.classes_K)), 2)):
+        pairs = combinations(range(len(self.classes_K)), 2)
+        for pair, (first, second) in enumerate(pairs):
             decision_R = decisions_RP[:, pair]
             votes_RK[:, first] += decision_R >= 0
             votes_RK[:, second] += decision_R < 0
@@ -112,10 +113,13 @@ class Scaling:
         if how == "none":
             return cls(np.zeros(width), np.ones(width))
         if how == "standard":
-            shift_F, range_F = features_RF.mean(axis=0), features_RF.std(axis=0)
+            shift_F = features_RF.mean(axis=0)
+            range_F = features_RF.std(axis=0)
         else:
-            shift_F, range_F = features_RF.min(axis=0), np.ptp(features_RF, axis=0)
-        return cls(shift_F, 1 / np.where(range_F == 0, 1, range_F))
+            shift_F = features_RF.min(axis=0)
+            range_F = np.ptp(features_RF, axis=0)
+        divisor_F = np.where(range_F == 0, 1, range_F)
+        return cls(shift_F, 1 / divisor_F)
 
     def __call__(self, features_RF: np.ndarray) -> np.ndarray:
         """Scale rows; returns float64."""
@@ -150,11 +154,11 @@ def fit_svm(
     }
     if settings.kernel == "linear":
         machine = LinearSVC(**shared)
-        warned = _fit(machine, features_RF, labels_R)
-        return _linear(machine, classes, signs=(-1, 1)), warned
+        caveats = _fit(machine, features_RF, labels_R)
+        return _linear(machine, classes, signs=(-1, 1)), caveats
     machine = SVC(kernel="rbf", cache_size=500, **shared)
-    warned = _fit(machine, features_RF, labels_R)
-    return _kernel(machine, classes), warned
+    caveats = _fit(machine, features_RF, labels_R)
+    return _kernel(machine, classes), caveats
 
 
 def fit_softmax(
@@ -173,17 +177,20 @@ def fit_softmax(
         class_weight=_class_weight(settings),
         random_state=seed,
     )
-    warned = _fit(machine, features_RF, labels_R)
-    return _linear(machine, classes, signs=(0, 1)), warned
+    caveats = _fit(machine, features_RF, labels_R)
+    return _linear(machine, classes, signs=(0, 1)), caveats
 
 
 def save_classifier(path: Path, classifier: Classifier, scaling: Scaling) -> None:
     """Write the arrays of both as safetensors."""
     from safetensors.numpy import save  # start-up time
 
-    arrays = {name: np.ascontiguousarray(a) for name, a in asdict(classifier).items()}
-    arrays |= {f"scaling.{name}": np.ascontiguousarray(a) for name, a in asdict(scaling).items()}
-    kind = next(name for name, cls in _KINDS.items() if isinstance(classifier, cls))
+    arrays = {}
+    for name, array in asdict(classifier).items():
+        arrays[name] = np.ascontiguousarray(array)
+    for name, array in asdict(scaling).items():
+        arrays[f"scaling.{name}"] = np.ascontiguousarray(array)
+    kind = "linear" if isinstance(classifier, LinearClassifier) else "kernel"
     with atomic_open(path, "wb") as file:
         file.write(save(arrays, metadata={"kind": kind}))
 
@@ -195,10 +202,14 @@ def load_classifier(path: Path) -> tuple[Classifier, Scaling]:
     try:
         with safe_open(path, framework="numpy") as file:
             kind = _KINDS[file.metadata()["kind"]]
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        scaling = {name.partition(".")[2]: a for name, a in arrays.items() if "." in name}
-        classifier = kind(**{name: a for name, a in arrays.items() if "." not in name})
-        return classifier, Scaling(**scaling)
+            of_classifier = {}
+            of_scaling = {}
+            for name in file.keys():  # noqa: SIM118  (a file is no mapping)
+                if name.startswith("scaling."):
+                    of_scaling[name.removeprefix("scaling.")] = file.get_tensor(name)
+                else:
+                    of_classifier[name] = file.get_tensor(name)
+        return kind(**of_classifier), Scaling(**of_scaling)
     except (OSError, SafetensorError, KeyError, TypeError) as error:
         raise ConfigError(f"{path}: holds no classifier of this version of heron") from error
 
@@ -230,7 +241,8 @@ def _linear(machine: Any, classes: int, signs: tuple[int, int]) -> LinearClassif
         bias_K = np.asarray(signs) * bias_K[0]
     weights_CF = np.zeros((classes, weights_KF.shape[1]))
     bias_C = np.full(classes, -np.inf)
-    weights_CF[machine.classes_], bias_C[machine.classes_] = weights_KF, bias_K
+    weights_CF[machine.classes_] = weights_KF
+    bias_C[machine.classes_] = bias_K
     return LinearClassifier(weights_CF, bias_C)
 
 
@@ -305,25 +317,25 @@ def fit_cbow(config: Config, examples: Sequence[Example]) -> CbowBaseline:
     """
     labels_R, order_R = training_rows(config, examples)
     if len(set(labels_R.tolist())) < 2:
-        what = f"all {len(examples)} rows are of one class"
-        raise DataError("train", what, "baseline=majority works with one class")
-    settings, cache = _settings(config), Path(config.paths.cache)
+        problem = f"all {len(examples)} rows are of one class"
+        raise DataError("train", problem, "baseline=majority works with one class")
+
+    settings = _settings(config)
+    cache = Path(config.paths.cache)
     source = vector_source(settings, train_texts(examples), config.seed, cache)
     features = CbowFeatures(settings, source, cache)
     features_RF = features(examples)
     scaling = Scaling.fit(features_RF, settings.scale)
+    scaled_RF = scaling(features_RF)[order_R]
     fit = fit_svm if settings.name == "cbow_svm" else fit_softmax
-    classifier, warned = fit(
-        scaling(features_RF)[order_R],
-        labels_R,
-        len(config.data.label_order),
-        settings,
-        config.seed,
-    )
-    others = other_vectors(
-        {"baseline.vectors": settings.vectors, "data.language": config.data.language}.get
-    )
-    notes = {"train_words": features.counts, "warnings": [*warned, others] if others else warned}
+    classes = len(config.data.label_order)
+    classifier, caveats = fit(scaled_RF, labels_R, classes, settings, config.seed)
+
+    keys = {"baseline.vectors": settings.vectors, "data.language": config.data.language}
+    caveat = other_vectors(keys.get)
+    if caveat:
+        caveats.append(caveat)
+    notes = {"train_words": features.counts, "warnings": caveats}
     return CbowBaseline(features, scaling, classifier, source, notes)
 
 
@@ -348,5 +360,6 @@ def _settings(config: Config) -> CbowConfig:
 
 def train_texts(examples: Sequence[Example]) -> list[str]:
     """List all first texts, then all second texts."""
-    pairs = [example.text_pair for example in examples if example.text_pair is not None]
-    return [*(example.text for example in examples), *pairs]
+    first = [example.text for example in examples]
+    second = [example.text_pair for example in examples if example.text_pair is not None]
+    return first + second

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,7 @@ from heron.data.config import PHRASES, TRAIN, VALIDATION
 from heron.data.examples import Example
 from heron.data.overrides import configure
 from heron.data.sources import State, inspect
-from heron.dynamics.cartography import GROUPS, allenai, read_statistics
+from heron.dynamics.cartography import GROUPS, Groups, allenai, read_statistics
 from heron.languages import get_language
 from heron.languages.words import TOKENIZERS
 from heron.reports.map import draw_map
@@ -46,7 +46,10 @@ WORDS = "whitespace"
 ENCODER = "bert-base-romanian-cased-v1"
 FIRST_FILE = "ronli/processed_items_old.json"  # the first 1,266 corrected pairs
 NEGATIONS = ("nobody", "no", "never", "not", "nothing", "sleeping")  # Gururangan et al. (2018)
-_SHOWN, _LONGEST = 10, 300  # rows of a table of examples, characters of a text
+_SHOWN = 10  # rows of a table of examples
+_LONGEST = 300  # characters of a text
+
+LabelPair = tuple[str, str]  # the automatic and the manual label of a row
 
 
 def splits(request: Request) -> Filled:
@@ -56,17 +59,19 @@ def splits(request: Request) -> Filled:
     """
     shipped = _shipped("ronli", request)
     morphology = load_morphology("simplemma", get_language("ro"))
-    values: dict[Names, Estimate] = {}
+    means = {"premise": "first", "hypothesis": "second", "overlap": "overlap"}
+    estimates: dict[Names, Estimate] = {}
     for split, examples in shipped.splits.items():
-        described = split_statistics(examples, CLASSES, TOKENIZERS[WORDS], morphology)
-        for name, found in described.items():
+        statistics = split_statistics(examples, CLASSES, TOKENIZERS[WORDS], morphology)
+        for name, values in statistics.items():
             row = "all" if name == OVERALL else name
-            values[split, row, "pairs"] = Estimate(found["rows"])
-            for column, key in (("premise", "first"), ("hypothesis", "second"), ("overlap",) * 2):
-                if found[key] is not None:
-                    estimate = Estimate(found[key], n=found["rows"], of="pairs")
-                    values[split, row, column] = estimate
-    return Filled({"table2": values}, notes=_missing(shipped))
+            n = values["rows"]
+            estimates[split, row, "pairs"] = Estimate(n)
+            for column, key in means.items():
+                mean = values[key]
+                if mean is not None:
+                    estimates[split, row, column] = Estimate(mean, n=n, of="pairs")
+    return Filled({"table2": estimates}, notes=_missing(shipped))
 
 
 def groups(request: Request) -> Filled:
@@ -75,70 +80,88 @@ def groups(request: Request) -> Filled:
     Instead of a run, the authors' released statistics are accepted, `td_metrics.jsonl`.
     """
     if len(request.files) == 1 and request.files[0].is_file():
-        of = read_statistics(request.files[0])
-        train = _shipped("ronli", request).splits.get(TRAIN, [])
-        known = {example.guid: example.label for example in train}
-        if unknown := [guid for guid in of.guids if guid not in known]:
-            what = f"{len(unknown)} of its {len(of)} guids are not in train"
-            raise DataError(str(request.files[0]), what, "see heron data ronli")
-        golds_N = np.asarray([known[guid] for guid in of.guids], dtype=object)
-        counts: dict[Names, Estimate] = {
-            (group, label): Estimate(int((golds_N[mask_N] == label).sum()))
-            for group, mask_N in allenai(of).items()
-            for label in CLASSES
-        }
+        file = request.files[0]
+        statistics = read_statistics(file)
+        label_N = _train_labels(file, statistics.guids, request)
+        counts = _class_counts(allenai(statistics), label_N, CLASSES)
         return Filled({"table3": counts})
+
     mapped = read_mapped(_run(request, "ronli/siamese"))
-    labels, gold_N = mapped.dynamics.labels, mapped.dynamics.gold_N
-    if not labels:
+    classes = mapped.dynamics.labels
+    if not classes:
         raise ConfigError(f"from={mapped.folder}: its task has no classes")
-    found = group_examples(mapped, "allenai")
+    label_N = np.array(classes, dtype=object)[mapped.dynamics.gold_N]
     mark = run_mark(mapped.folder, "ronli", ENCODER)
-    values: dict[Names, Estimate] = {
-        (group, label): Estimate(int((gold_N[mask_N] == number).sum()), mark=mark)
-        for group, mask_N in found.items()
-        for number, label in enumerate(labels)
-    }
-    return Filled({"table3": values})
+    counts = _class_counts(group_examples(mapped, "allenai"), label_N, classes, mark)
+    return Filled({"table3": counts})
+
+
+def _train_labels(file: Path, guids: Sequence[str], request: Request) -> np.ndarray:
+    """Look up the label of each guid of a file in train; object `[N]`."""
+    train = _shipped("ronli", request).splits.get(TRAIN, [])
+    labels = {example.guid: example.label for example in train}
+    unknown = sum(guid not in labels for guid in guids)
+    if unknown:
+        problem = f"{unknown} of its {len(guids)} guids are not in train"
+        raise DataError(str(file), problem, "see heron data ronli")
+    return np.array([labels[guid] for guid in guids], dtype=object)
+
+
+def _class_counts(
+    groups: Groups, label_N: np.ndarray, classes: Sequence[str], mark: str = ""
+) -> dict[Names, Estimate]:
+    """Count the examples of each class in each group."""
+    counts: dict[Names, Estimate] = {}
+    for group, mask_N in groups.items():
+        label_G = label_N[mask_N]
+        for name in classes:
+            count = int((label_G == name).sum())
+            counts[group, name] = Estimate(count, mark=mark)
+    return counts
 
 
 def data_map(request: Request) -> Filled:
     """Draw a run's data map (Figure 1)."""
     run = _run(request, "ronli/siamese")
     path = draw_map(RunFolder(run))
-    rows = ((name, mask.sum()) for name, mask in _grouped(request).items())
-    table = Table("Groups of the map", ("group", "examples"), tuple((n, int(c)) for n, c in rows))
+    sizes = group_examples(read_mapped(run), "allenai")
+    rows = tuple((group, int(mask_N.sum())) for group, mask_N in sizes.items())
+    table = Table("Groups of the map", ("group", "examples"), rows)
     figures = {"map.png": path.read_bytes()}
     return Filled(tables=(table,), figures=figures, notes=_instead(run))
 
 
-def _grouped(request: Request) -> dict[str, np.ndarray]:
-    return group_examples(read_mapped(_run(request, "ronli/siamese")), "allenai")
-
-
 def phrases(request: Request, label: str | None = None) -> Filled:
     """List linking phrases: three of each class (Table 1), or all of one (Tables 7 to 9)."""
+    sentences = _sentences(request.files)
+    rows: list[tuple[Cell, ...]] = []
+    counts = []
+    for name, texts in _listed_phrases(request).items():
+        different = list(dict.fromkeys(texts))
+        counts.append(f"{len(different)} {name}")
+        if label is None:
+            different = different[:3]
+        elif label != name:
+            continue
+        for text in different:
+            row = (name, text)
+            rows.append((*row, sentences.get(row)) if sentences else row)
+
+    columns = ("class", "phrase", "sentences") if sentences else ("class", "phrase")
+    title = f"Linking phrases: {label or 'three of each class'}"
+    note = f"Different phrases in the list: {', '.join(counts)}."
+    return Filled(tables=(Table(title, columns, tuple(rows), note),))
+
+
+def _listed_phrases(request: Request) -> dict[str, list[str]]:
+    """Read the released phrases of each class."""
     config = configure("ronli", ["data.phrases=start"])
     config.files = {PHRASES: config.files[PHRASES]}
     (source,) = inspect(config, request.data_dir, request.cache_dir).values()
     if source.state is State.MISSING:
         raise DataError(str(source.path), "missing", f"from {config.homepage}")
-    found: dict[str, list[str]] = json.loads(source.path.read_text("utf-8"))
-    sentences = _sentences(request.files)
-    rows: list[tuple[Cell, ...]] = []
-    for name, listed in found.items():
-        known = list(dict.fromkeys(listed))
-        if label is None:
-            rows += [(name, phrase, sentences.get((name, phrase))) for phrase in known[:3]]
-        elif name == label:
-            rows += [(name, phrase, sentences.get((name, phrase))) for phrase in known]
-    counts = {name: len(set(listed)) for name, listed in found.items()}
-    said = ", ".join(f"{count} {name}" for name, count in counts.items())
-    title = f"Linking phrases: {label or 'three of each class'}"
-    note = f"Different phrases in the list: {said}."
-    shown = 3 if sentences else 2
-    columns = ("class", "phrase", "sentences")[:shown]
-    return Filled(tables=(Table(title, columns, tuple(row[:shown] for row in rows), note),))
+    phrases: dict[str, list[str]] = json.loads(source.path.read_text("utf-8"))
+    return phrases
 
 
 def _sentences(files: Sequence[Path]) -> dict[tuple[str, str], int]:
@@ -175,22 +198,29 @@ def artefacts(request: Request) -> Filled:
     config = choose_present("snli", "control_dev", request.data_dir, request.cache_dir)
     shipped = read_shipped(config, request.data_dir, request.cache_dir)
     notes = () if config.name == "snli" else (f"{config.name} in place of snli.",)
-    examples = [e for rows in shipped.splits.values() for e in rows if e.label == "contradiction"]
-    found = [e for e in examples if set((e.text_pair or "").lower().split()) & set(NEGATIONS)]
-    title = f"{len(found):,} of {len(examples):,} contradictions have such a word"
-    return Filled(tables=(_pairs_table(title, found[:_SHOWN]),), notes=notes)
+    contradictions = 0
+    with_word = []
+    for example in _all_examples(shipped):
+        if example.label == "contradiction":
+            contradictions += 1
+            words = (example.text_pair or "").lower().split()
+            if not set(words).isdisjoint(NEGATIONS):
+                with_word.append(example)
+    title = f"{len(with_word):,} of {contradictions:,} contradictions have such a word"
+    return Filled(tables=(_pairs_table(title, with_word[:_SHOWN]),), notes=notes)
 
 
 def pairs(request: Request) -> Filled:
     """Show a pair of each class (Table 11), from the user's file."""
     shipped = _shipped("ronli", request)
-    examples = [example for rows in shipped.splits.values() for example in rows]
-    shortest = [
-        min((e for e in examples if e.label == name), key=lambda e: (len(e.text), e.guid))
-        for name in CLASSES
-    ]
+    by_length = sorted(_all_examples(shipped), key=lambda pair: (len(pair.text), pair.guid))
+    shortest = [next(pair for pair in by_length if pair.label == name) for name in CLASSES]
     title = "Table 11: the pair with the shortest premise of each class"
     return Filled(tables=(_pairs_table(title, shortest),), notes=_missing(shipped))
+
+
+def _all_examples(shipped: Shipped) -> list[Example]:
+    return [example for rows in shipped.splits.values() for example in rows]
 
 
 def agreement(request: Request) -> Filled:
@@ -199,76 +229,81 @@ def agreement(request: Request) -> Filled:
     Deviates: the paper has Fleiss' kappa of three annotators, whose labels were never released;
     this is Cohen's kappa of automatic and corrected labels.
     """
-    examples = _corrected(request)
-    values: dict[Names, Estimate] = {
-        ("automatic and manual, Cohen's kappa", "value"): _kappa(examples, request.seed),
-        ("automatic and manual, micro F1", "value"): _f1(examples, "micro"),
-        ("automatic and manual, macro F1", "value"): _f1(examples, "macro"),
-    }
-    old = request.data_dir / FIRST_FILE
-    notes = [f"{old} is not there: the first 1,266 pairs are left out."]
-    if old.is_file():
-        rows = json.loads(old.read_text("utf-8"))
+    by_guid = _corrected_labels(request)
+    estimates = _agreement("automatic and manual", list(by_guid.values()), request.seed)
+    notes = []
+    file = request.data_dir / FIRST_FILE
+    if file.is_file():
+        rows = json.loads(file.read_text("utf-8"))
         first = [(str(row["label"]), str(row["corrected_label"])) for row in rows]
-        name = f"first {len(first):,} pairs"
-        values |= {
-            (f"{name}, Cohen's kappa", "value"): _kappa(first, request.seed),
-            (f"{name}, micro F1", "value"): _f1(first, "micro"),
-            (f"{name}, macro F1", "value"): _f1(first, "macro"),
-        }
-        notes = []
-    groups = _by_group(request) if request.files else {}
-    return Filled({"agreement": values, "table12": groups}, notes=notes)
+        estimates |= _agreement(f"first {len(first):,} pairs", first, request.seed)
+    else:
+        notes.append(f"{file} is not there: the first 1,266 pairs are left out.")
+    groups = _group_kappas(by_guid, request) if request.files else {}
+    return Filled({"agreement": estimates, "table12": groups}, notes=notes)
 
 
-def _by_group(request: Request) -> dict[Names, Estimate]:
+def _agreement(rows: str, labels: Sequence[LabelPair], seed: int) -> dict[Names, Estimate]:
+    """Measure the agreement of rows by kappa, and by F1 of the automatic labels."""
+    return {
+        (f"{rows}, Cohen's kappa", "value"): _kappa(labels, seed),
+        (f"{rows}, micro F1", "value"): _f1(labels, "micro"),
+        (f"{rows}, macro F1", "value"): _f1(labels, "macro"),
+    }
+
+
+def _group_kappas(by_guid: Mapping[str, LabelPair], request: Request) -> dict[Names, Estimate]:
+    """Compute kappa of the easy, ambiguous and hard examples of a run."""
     mapped = read_mapped(_run(request, "ronli/siamese, trained on data=ronli_auto"))
-    by_guid = {e.guid: pair for e, pair in _corrected_examples(request)}
+    masks = group_examples(mapped, "allenai")
     mark = "Cohen's kappa of automatic and corrected labels"
-    values: dict[Names, Estimate] = {}
+    estimates: dict[Names, Estimate] = {}
     for group in GROUPS:
-        mask_N = group_examples(mapped, "allenai")[group]
-        guids = [guid for guid, in_it in zip(mapped.statistics.guids, mask_N, strict=True) if in_it]
-        ours = [by_guid[guid] for guid in guids if guid in by_guid]
-        if ours:
-            values[group, "kappa"] = _kappa(ours, request.seed, mark)
-    if not values:
+        labels = []
+        for row in np.flatnonzero(masks[group]):
+            guid = mapped.statistics.guids[row]
+            if guid in by_guid:
+                labels.append(by_guid[guid])
+        if labels:
+            estimates[group, "kappa"] = _kappa(labels, request.seed, mark)
+    if not estimates:
         raise ConfigError(
             f"from={mapped.folder}: its examples are not those of data=ronli_auto; train on it"
         )
-    return values
+    return estimates
 
 
-def _corrected(request: Request) -> list[tuple[str, str]]:
-    return [pair for _, pair in _corrected_examples(request)]
-
-
-def _corrected_examples(request: Request) -> list[tuple[Example, tuple[str, str]]]:
-    """Pair the automatic label of each validation pair with the corrected one."""
+def _corrected_labels(request: Request) -> dict[str, LabelPair]:
+    """Read the automatic and the corrected label of each validation pair, by guid."""
     shipped = _shipped("ronli_auto", request)
     (examples,) = shipped.splits.values()
-    return [(e, (str(e.label), str(e.side["truth"]))) for e in examples]
+    return {example.guid: (str(example.label), str(example.side["truth"])) for example in examples}
 
 
-def _kappa(said: Sequence[tuple[str, str]], seed: int, mark: str = "") -> Estimate:
+def _kappa(label_pairs: Sequence[LabelPair], seed: int, mark: str = "") -> Estimate:
     """Compute Cohen's kappa; NaN where one side has a single class.
 
     Its formula gives 0 for such rows, however many of them agree.
     """
-    if any(len(set(labels)) == 1 for labels in zip(*said, strict=True)):
-        return Estimate(math.nan, n=len(said), of="pairs", mark=mark)
-    items = [str(number) for number in range(len(said))]
-    labels = Labels(items, ("automatic", "manual"), said)
-    found = next(each for each in agreements(labels, seed=seed) if each.measure == "Cohen's kappa")
-    assert found.value is not None
-    return Estimate(found.value, found.low, found.high, found.n, "pairs", mark=mark)
+    n = len(label_pairs)
+    automatic = {label for label, _ in label_pairs}
+    manual = {label for _, label in label_pairs}
+    if len(automatic) == 1 or len(manual) == 1:
+        return Estimate(math.nan, n=n, of="pairs", mark=mark)
+
+    items = [str(row) for row in range(n)]
+    labels = Labels(items, ("automatic", "manual"), label_pairs)
+    measures = {measure.measure: measure for measure in agreements(labels, seed=seed)}
+    kappa = measures["Cohen's kappa"]
+    assert kappa.value is not None
+    return Estimate(kappa.value, kappa.low, kappa.high, kappa.n, "pairs", mark=mark)
 
 
-def _f1(said: Sequence[tuple[str, str]], average: str) -> Estimate:
+def _f1(label_pairs: Sequence[LabelPair], average: str) -> Estimate:
     """Score automatic labels as predictions of the manual ones."""
-    automatic, manual = zip(*said, strict=True)
+    automatic, manual = zip(*label_pairs, strict=True)
     value = f1_score(manual, automatic, average=average, zero_division=0)
-    return Estimate(float(value), n=len(said), of="pairs")
+    return Estimate(float(value), n=len(label_pairs), of="pairs")
 
 
 def errors(request: Request) -> Filled:
@@ -278,31 +313,35 @@ def errors(request: Request) -> Filled:
     if not (run / "predictions" / "test.parquet").is_file():
         options.split = VALIDATION
     split = open_slicer(options).split
-    examples, frame, shares = split.examples, split.frame, split.frame.probabilities
-    wrong = [row for row, right in enumerate(frame.right) if not right]
-    wrong.sort(key=lambda row: (-(shares[row] or 0.0), frame["guid"][row]))
-    rows = tuple(
-        (
-            cut_text(examples[row].text, _LONGEST),
-            cut_text(examples[row].text_pair or "", _LONGEST),
-            frame["gold"][row],
-            frame["prediction"][row],
-            shares[row],
-            frame["guid"][row],
-        )
-        for row in wrong[:_SHOWN]
-    )
+    frame = split.frame
+    guids = frame["guid"]
+    probabilities = frame.probabilities
+
+    wrong = [row for row, is_right in enumerate(frame.right) if not is_right]
+    wrong.sort(key=lambda row: (-(probabilities[row] or 0.0), guids[row]))
+    rows = []
+    for row in wrong[:_SHOWN]:
+        texts = _cut_texts(split.examples[row])
+        gold = frame["gold"][row]
+        prediction = frame["prediction"][row]
+        rows.append((*texts, gold, prediction, probabilities[row], guids[row]))
+
     columns = ("premise", "hypothesis", "gold", "prediction", "probability", "guid")
-    title = f"{len(wrong):,} of {len(examples):,} pairs are wrong; the most confident errors first"
-    return Filled(tables=(Table(title, columns, rows),), notes=_instead(run))
+    counts = f"{len(wrong):,} of {len(split.examples):,} pairs are wrong"
+    title = f"{counts}; the most confident errors first"
+    return Filled(tables=(Table(title, columns, tuple(rows)),), notes=_instead(run))
 
 
 def _pairs_table(title: str, examples: Sequence[Example]) -> Table:
-    rows = tuple(
-        (e.label, cut_text(e.text, _LONGEST), cut_text(e.text_pair or "", _LONGEST), e.guid)
-        for e in examples
-    )
+    rows = tuple((example.label, *_cut_texts(example), example.guid) for example in examples)
     return Table(title, ("label", "premise", "hypothesis", "guid"), rows)
+
+
+def _cut_texts(example: Example) -> tuple[str, str]:
+    """Cut the premise and the hypothesis of a pair to the width of a table."""
+    premise = cut_text(example.text, _LONGEST)
+    hypothesis = cut_text(example.text_pair or "", _LONGEST)
+    return premise, hypothesis
 
 
 def _shipped(name: str, request: Request) -> Shipped:
@@ -310,16 +349,18 @@ def _shipped(name: str, request: Request) -> Shipped:
 
 
 def _missing(shipped: Shipped) -> tuple[str, ...]:
+    """Name the splits that a table lacks."""
     missing = [name for name in shipped.missing if name not in shipped.splits]
     return (f"Left out, since the file is missing: {', '.join(missing)}.",) if missing else ()
 
 
 def _instead(run: Path) -> tuple[str, ...]:
+    """Say how a run deviates from the paper's."""
     mark = run_mark(run, "ronli", ENCODER)
     return (f"In place of the paper's: {mark}.",) if mark else ()
 
 
-def _run(request: Request, what: str) -> Path:
+def _run(request: Request, expected: str) -> Path:
     if len(request.files) != 1:
-        raise ConfigError(f"from=DIR: {len(request.files)} given, expected a run of {what}")
+        raise ConfigError(f"from=DIR: {len(request.files)} given, expected a run of {expected}")
     return request.files[0]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import shutil
 import struct
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, Problem, raise_all
 from heron.base.files import Arrays, fingerprint, load_or_build, read_json, sha256_file, write_json
 from heron.data.examples import Example
 from heron.languages.words import folded_words, words
@@ -27,10 +28,12 @@ from heron.languages.words import folded_words, words
 from .rules import CbowConfig
 
 _VERSION = 1
-_SHORTEST, _LONGEST = 3, 6  # characters per n-gram, fastText's defaults
+_SHORTEST = 3  # characters per n-gram, fastText's defaults
+_LONGEST = 6
 # gensim's errors on other files.
 _UNREADABLE = (ValueError, EOFError, OSError, AssertionError, NotImplementedError, struct.error)
-_FACEBOOK, _TEXT = (".bin",), (".vec", ".vec.gz", ".txt", ".txt.gz")
+_FASTTEXT = (".bin",)
+_TEXT = (".vec", ".vec.gz", ".txt", ".txt.gz")
 _SIDES = {"pair": ("text", "text_pair"), "premise": ("text",), "hypothesis": ("text_pair",)}
 # `CbowConfig.words`.
 SPLITTERS: Mapping[str, Callable[[str], list[str]]] = {
@@ -45,13 +48,13 @@ class WordVectors:
     """fastText's or plain word vectors; the arrays may be memory-mapped.
 
     Args:
-        places: the row of each known word.
+        rows: the row of each known word in `vectors_VD`.
         vectors_VD: one row per known word (in fastText including its n-grams), float32.
         ngrams_GD: one row per bucket of n-grams, float32; None for vectors without n-grams.
         shortest, longest: characters per n-gram, including the marks of word boundaries.
     """
 
-    places: dict[str, int]
+    rows: dict[str, int]
     vectors_VD: np.ndarray
     ngrams_GD: np.ndarray | None = None
     shortest: int = _SHORTEST
@@ -69,22 +72,22 @@ class WordVectors:
         vectors_UD = np.zeros((len(words), self.vectors_VD.shape[1]), dtype=np.float32)
         known_U = np.zeros(len(words), dtype=bool)
         for index, word in enumerate(words):
-            if word in self.places:
-                vectors_UD[index] = self.vectors_VD[self.places[word]]
-            elif buckets := self._buckets(word):
-                assert self.ngrams_GD is not None
-                vectors_UD[index] = self.ngrams_GD[buckets].mean(axis=0)
-            else:
-                continue
-            known_U[index] = True
+            vector_D = self._vector(word)
+            if vector_D is not None:
+                vectors_UD[index] = vector_D
+                known_U[index] = True
         return vectors_UD, known_U
 
-    def _buckets(self, word: str) -> list[int]:
+    def _vector(self, word: str) -> np.ndarray | None:
+        """Look up a word, or average the vectors of its n-grams; None without any."""
+        if word in self.rows:
+            return self.vectors_VD[self.rows[word]]
         if self.ngrams_GD is None:
-            return []
+            return None
         from gensim.models.fasttext import ft_ngram_hashes  # start-up time
 
-        return list(ft_ngram_hashes(word, self.shortest, self.longest, len(self.ngrams_GD)))
+        buckets = list(ft_ngram_hashes(word, self.shortest, self.longest, len(self.ngrams_GD)))
+        return self.ngrams_GD[buckets].mean(axis=0) if buckets else None
 
 
 def mean_vectors(
@@ -102,21 +105,26 @@ def mean_vectors(
     """
     from scipy.sparse import csr_array  # start-up time
 
-    places: dict[str, int] = {}
-    columns = np.asarray(
-        [places.setdefault(word, len(places)) for words in texts for word in words], dtype=np.int64
-    )
-    vectors_UD, known_U = vectors.find(list(places))
-    lengths_T = np.asarray([len(words) for words in texts], dtype=np.int64)
+    indices: dict[str, int] = {}  # of distinct words
+    for text in texts:
+        for word in text:
+            indices.setdefault(word, len(indices))
+    vectors_UD, known_U = vectors.find(list(indices))
+
+    # A row of the sparse matrix for each text, with a one for each of its words.
+    columns = np.array([indices[word] for text in texts for word in text], dtype=np.int64)
+    lengths_T = np.array([len(text) for text in texts], dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(lengths_T)])
     ones = np.ones(len(columns), dtype=np.float32)
-    counts_TU = csr_array((ones, columns, starts), shape=(len(texts), len(places)))
-    means_TD = counts_TU @ vectors_UD / np.maximum(lengths_T, 1)[:, None].astype(np.float32)
-    return np.asarray(means_TD, dtype=np.float32), {
+    counts_TU = csr_array((ones, columns, starts), shape=(len(texts), len(indices)))
+    divisors_T = np.maximum(lengths_T, 1).astype(np.float32)
+    means_TD = counts_TU @ vectors_UD / divisors_T[:, None]
+    counts = {
         "words": len(columns),
         "without_vector": int((~known_U[columns]).sum()),
         "empty": int((lengths_T == 0).sum()),
     }
+    return np.asarray(means_TD, dtype=np.float32), counts
 
 
 @dataclass(frozen=True)
@@ -140,9 +148,9 @@ class TrainedVectors:
     @property
     def key(self) -> str:
         """Fingerprint of texts, settings and seed."""
-        chosen = self.settings
-        settings = (chosen.words, chosen.dim, chosen.epochs, chosen.min_count, chosen.buckets)
-        return fingerprint(_VERSION, settings, self.seed, list(self.texts))
+        options = self.settings
+        values = (options.words, options.dim, options.epochs, options.min_count, options.buckets)
+        return fingerprint(_VERSION, values, self.seed, list(self.texts))
 
     def open(self) -> WordVectors:
         """Load the cached vectors, memory-mapped; train them first if needed."""
@@ -205,7 +213,7 @@ class VectorFile:
     sha256: str | None = None
 
     def __post_init__(self) -> None:
-        allowed = _FACEBOOK + _TEXT
+        allowed = _FASTTEXT + _TEXT
         if not self.path.name.endswith(allowed):
             raise ConfigError(
                 f"baseline.vectors={self.path}: unknown file type; allowed are 'train' and files "
@@ -227,16 +235,16 @@ class VectorFile:
         from gensim.models.fasttext import load_facebook_vectors
 
         try:
-            if not self.path.name.endswith(_FACEBOOK):
+            if not self.path.name.endswith(_FASTTEXT):
                 plain = KeyedVectors.load_word2vec_format(str(self.path), unicode_errors="replace")
                 return WordVectors(plain.key_to_index, plain.vectors)
-            found = load_facebook_vectors(str(self.path))
+            model = load_facebook_vectors(str(self.path))
         except _UNREADABLE as error:
             raise ConfigError(
                 f"baseline.vectors={self.path}: cannot be read as word vectors: {error}"
             ) from error
         return WordVectors(
-            found.key_to_index, found.vectors, found.vectors_ngrams, found.min_n, found.max_n
+            model.key_to_index, model.vectors, model.vectors_ngrams, model.min_n, model.max_n
         )
 
     def keep(self, folder: Path) -> dict[str, Any]:
@@ -284,7 +292,8 @@ def kept_vectors(folder: Path, description: dict[str, Any]) -> VectorSource:
 
 
 def _wrap(vectors_VD: np.ndarray, ngrams_GD: np.ndarray, words: list[str]) -> WordVectors:
-    return WordVectors({word: place for place, word in enumerate(words)}, vectors_VD, ngrams_GD)
+    rows = {word: row for row, word in enumerate(words)}
+    return WordVectors(rows, vectors_VD, ngrams_GD)
 
 
 def _link(path: Path, target: Path) -> None:
@@ -308,7 +317,9 @@ class CbowFeatures:
     """
 
     def __init__(self, settings: CbowConfig, source: VectorSource, cache: Path):
-        self.settings, self.source, self.cache = settings, source, cache
+        self.settings = settings
+        self.source = source
+        self.cache = cache
         self.counts: dict[str, int] = {}  # of the last call
 
     def __call__(self, examples: Sequence[Example]) -> np.ndarray:
@@ -317,21 +328,24 @@ class CbowFeatures:
         Raises:
             DataError: examples lack a second text that is used.
         """
-        sides = _SIDES[self.settings.input]
-        parts = [self._means(read_side(examples, side)) for side in sides]
-        names = parts[0][1]
-        self.counts = {name: sum(counts[name] for _, counts in parts) for name in names}
-        return np.hstack([means_TD for means_TD, _ in parts])
+        means = []
+        total = Counter[str]()
+        for side in _SIDES[self.settings.input]:
+            means_RD, counts = self._means(read_side(examples, side))
+            means.append(means_RD)
+            total.update(counts)
+        self.counts = dict(total)
+        return np.hstack(means)
 
     def _means(self, texts: list[str]) -> tuple[np.ndarray, dict[str, int]]:
-        split = self.settings.words
+        splitter = self.settings.words
 
         def build() -> tuple[Arrays, dict[str, int]]:
-            vectors = self.source.open()
-            means_TD, counts = mean_vectors([SPLITTERS[split](text) for text in texts], vectors)
+            words = [SPLITTERS[splitter](text) for text in texts]
+            means_TD, counts = mean_vectors(words, self.source.open())
             return {"means": means_TD}, counts
 
-        key = fingerprint(_VERSION, self.source.key, split, texts)
+        key = fingerprint(_VERSION, self.source.key, splitter, texts)
         arrays, counts = load_or_build(self.cache, "cbow", key, build)
         return arrays["means"], counts
 
@@ -342,9 +356,13 @@ def read_side(examples: Sequence[Example], side: str) -> list[str]:
     Raises:
         DataError: examples lack it; names them.
     """
-    texts = [getattr(example, side) for example in examples]
-    missing = [e for e, text in zip(examples, texts, strict=True) if text is None]
-    if missing:
-        fix = "data.columns.text_pair names its column; baseline.input=premise needs none"
-        raise DataError([Problem(e.guid, "has no second text", fix) for e in missing])
+    texts = []
+    problems = []
+    fix = "data.columns.text_pair names its column; baseline.input=premise needs none"
+    for example in examples:
+        text = getattr(example, side)
+        if text is None:
+            problems.append(Problem(example.guid, "has no second text", fix))
+        texts.append(text)
+    raise_all(problems)
     return texts

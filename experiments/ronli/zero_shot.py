@@ -61,26 +61,29 @@ class ZeroShotBaseline(ClassBaseline):
 
         Under `definitions` the classes' scores are normalised to sum to 1.
         """
-        settings, labels = self.config.baseline, self.config.data.label_order
+        settings = self.config.baseline
+        classes = self.config.data.label_order
         names = model_classes(self.model)
-        pairs = list(
-            zip(read_side(examples, "text"), read_side(examples, "text_pair"), strict=True)
-        )
+        premises = read_side(examples, "text")
+        hypotheses = read_side(examples, "text_pair")
+        pairs = list(zip(premises, hypotheses, strict=True))
         if settings.zero_shot == "direct":
             logits_RM = self._logits(pairs)
-            columns = [class_index(names, label, settings) for label in labels]
+            columns = [class_index(names, label, settings) for label in classes]
             probabilities_RC = softmax(logits_RM[:, columns], axis=1)
             return np.asarray(probabilities_RC, dtype=np.float32)
-        asked = [
-            (settings.template.format(premise=premise, hypothesis=hypothesis), sentence)
-            for premise, hypothesis in pairs
-            for sentence in (settings.hypotheses[label] for label in labels)
-        ]
-        logits_SM = self._logits(asked)
+
+        queries = []
+        for premise, hypothesis in pairs:
+            text = settings.template.format(premise=premise, hypothesis=hypothesis)
+            for label in classes:
+                queries.append((text, settings.hypotheses[label]))
+        logits_SM = self._logits(queries)
         if settings.entailment == "probability":
             logits_SM = log_softmax(logits_SM, axis=1)
-        scores_S = logits_SM[:, class_index(names, "entailment", settings)]
-        probabilities_RC = softmax(scores_S.reshape(len(pairs), len(labels)), axis=1)
+        entailment = class_index(names, "entailment", settings)
+        scores_RC = logits_SM[:, entailment].reshape(len(pairs), len(classes))
+        probabilities_RC = softmax(scores_RC, axis=1)
         if settings.permutation == "repo":
             probabilities_RC = misplace(probabilities_RC)
         return np.asarray(probabilities_RC, dtype=np.float32)
@@ -91,23 +94,27 @@ class ZeroShotBaseline(ClassBaseline):
 
     def _logits(self, pairs: Sequence[_Pair]) -> np.ndarray:
         """Compute logits_SM of pairs, float64, in batches by length."""
-        direct = self.config.baseline.zero_shot == "direct"
+        config = self.config
         logits_SM = np.zeros((len(pairs), len(model_classes(self.model))))
         if not pairs:
             return logits_SM
+
+        # Truncate the pair, never the class's sentence; of two texts, the longer one.
+        truncation = "longest_first" if config.baseline.zero_shot == "direct" else "only_first"
         encoded = self.tokenizer(
             [first for first, _ in pairs],
             [second for _, second in pairs],
-            # Truncate the pair, never the class's sentence; of two texts, the longer one.
-            truncation="longest_first" if direct else "only_first",
-            max_length=_limit(self.config.baseline, self.tokenizer),
+            truncation=truncation,
+            max_length=_limit(config.baseline, self.tokenizer),
         )
-        lengths_S = np.asarray([len(ids) for ids in encoded["input_ids"]])
-        units = Units.single(lengths_S)
-        order_S = np.argsort(lengths_S, kind="stable")
-        plan = fill_batches(order_S, units, budget(self.config.batching))
-        for batch in tracked(plan, "zero-shot", self.config.trainer.enable_progress_bar):
-            columns = {name: [values[row] for row in batch] for name, values in encoded.items()}
+        lengths_S = np.array([len(ids) for ids in encoded["input_ids"]])
+        shortest_first_S = np.argsort(lengths_S, kind="stable")
+        plan = fill_batches(shortest_first_S, Units.single(lengths_S), budget(config.batching))
+
+        for batch in tracked(plan, "zero-shot", config.trainer.enable_progress_bar):
+            columns = {}
+            for name, values in encoded.items():
+                columns[name] = [values[row] for row in batch]
             logits_SM[batch] = self._forward(columns)
         return logits_SM
 
@@ -132,23 +139,25 @@ def load_zero_shot(config: Config, source: Any = None) -> ZeroShotBaseline:
     )
 
     settings = config.baseline
-    where = EncoderConfig(name=settings.model, revision=settings.revision)
+    encoder = EncoderConfig(name=settings.model, revision=settings.revision)
     try:
-        place = origin(where)
-        tokenizer = AutoTokenizer.from_pretrained(settings.model, **place)
+        hub_options = origin(encoder)
+        tokenizer = AutoTokenizer.from_pretrained(settings.model, **hub_options)
         model = load_weights(
             AutoModelForSequenceClassification,
             settings.model,
             use_safetensors=True,
             dtype=torch.float32,
-            **place,
+            **hub_options,
         )
     except (ConfigError, OSError, ValueError) as error:
         reason = str(error).splitlines()[0].removeprefix(f"encoder.name={settings.model}: ")
         raise ConfigError(f"baseline.model={settings.model}: {reason}") from error
-    wanted = config.data.label_order if settings.zero_shot == "direct" else ["entailment"]
-    for label in wanted:
-        class_index(model_classes(model), label, settings)
+
+    names = model_classes(model)
+    required = config.data.label_order if settings.zero_shot == "direct" else ["entailment"]
+    for label in required:
+        class_index(names, label, settings)
     commit = getattr(model.config, "_commit_hash", None)
     model = model.to(_device(config.trainer.accelerator)).eval()
     notes = {"model": settings.model, "commit": commit}
@@ -195,5 +204,5 @@ def _limit(settings: ZeroShotConfig, tokenizer: Any) -> int:
 
 
 def _device(accelerator: str) -> torch.device:
-    wanted = accelerator in ("auto", "gpu", "cuda") and torch.cuda.is_available()
-    return torch.device("cuda" if wanted else "cpu")
+    use_gpu = accelerator in ("auto", "gpu", "cuda") and torch.cuda.is_available()
+    return torch.device("cuda" if use_gpu else "cpu")

@@ -16,6 +16,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
+from itertools import accumulate
 from multiprocessing import get_context
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -32,6 +33,7 @@ from .texts import NEUTRAL, Found, Rules, read_article
 
 BATCH = 100  # pages per part
 PARTS = "parts"
+_NAMESPACES = (6, 14)  # MediaWiki's numbers of files and of categories
 ORIGINALS = ("original1", "original2")  # columns of the sentences with their phrases
 
 
@@ -80,14 +82,15 @@ def build(plan: Plan, out: Path, workers: int, progress: bool | None = None) -> 
         ConfigError: the parts in `out` were made with other options.
         DataError: the dump cannot be read.
     """
-    _claim(plan, out)
-    counts = BuildCounts(_make_parts(plan, out, workers, progress), Counter(), Counter())
-    pairs = _link(plan, out, counts)
+    _check_options(plan, out)
+    pages = _make_parts(plan, out, workers, progress)
+    counts = BuildCounts(pairs=pages, sentences=Counter(), kept=Counter())
+    pairs = _choose_pairs(plan, out, counts)
     _write_splits(plan, out, pairs, counts.pairs)
     return counts
 
 
-def _claim(plan: Plan, out: Path) -> None:
+def _check_options(plan: Plan, out: Path) -> None:
     """Store the settings of the parts, or compare with them."""
     key = fingerprint(Found._fields, asdict(plan.rules), sha256_file(plan.dump))
     path = out / PARTS / "made_with.json"
@@ -99,8 +102,9 @@ def _claim(plan: Plan, out: Path) -> None:
 
 def read_namespaces(dump: Path) -> list[str]:
     """List the dump's names for the namespaces of files and categories, in lower case."""
-    with _read(dump) as read:
-        return [str(n.name).lower() for n in read.site_info.namespaces or () if n.id in (6, 14)]
+    with _read(dump) as content:
+        namespaces = content.site_info.namespaces or ()
+        return [str(space.name).lower() for space in namespaces if space.id in _NAMESPACES]
 
 
 def read_pages(dump: Path) -> Iterator[tuple[str, str]]:
@@ -110,14 +114,15 @@ def read_pages(dump: Path) -> Iterator[tuple[str, str]]:
         ConfigError: mwxml is not installed.
         DataError: the file is not a MediaWiki dump, or is truncated.
     """
-    with _read(dump) as read:
-        for page in read:
-            if page.namespace == 0 and page.redirect is None:
-                last = None
-                for last in page:  # noqa: B007  (the last revision is used)
-                    pass
-                if last is not None and last.text:
-                    yield page.title, last.text
+    with _read(dump) as content:
+        for page in content:
+            if page.namespace != 0 or page.redirect is not None:
+                continue
+            last = None
+            for last in page:  # noqa: B007  (the last revision is used)
+                pass
+            if last is not None and last.text:
+                yield page.title, last.text
 
 
 @contextmanager
@@ -135,8 +140,11 @@ def _read(dump: Path) -> Iterator[Any]:
 
 
 def _open(dump: Path) -> IO[Any]:
-    opened: dict[str, Any] = {".bz2": bz2.open, ".gz": gzip.open}
-    return opened.get(dump.suffix, open)(dump, "rb")
+    if dump.suffix == ".bz2":
+        return bz2.open(dump, "rb")
+    if dump.suffix == ".gz":
+        return gzip.open(dump, "rb")
+    return dump.open("rb")
 
 
 def _make_parts(plan: Plan, out: Path, workers: int, progress: bool | None) -> Counter[str]:
@@ -180,10 +188,12 @@ def _make_part(batch: Sequence[tuple[str, str]], rules: Rules, path: Path) -> No
     for title, text in batch:
         pairs, plain = read_article(text, rules)
         if pairs or plain:
-            lines.append(
-                json.dumps({"title": title, "pairs": pairs, "plain": plain}, ensure_ascii=False)
-            )
-    write_file(path, "".join(f"{line}\n" for line in lines))
+            lines.append(_json_line({"title": title, "pairs": pairs, "plain": plain}))
+    write_file(path, "".join(lines))
+
+
+def _json_line(row: dict[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False) + "\n"
 
 
 def _articles(out: Path) -> Iterator[dict[str, Any]]:
@@ -192,7 +202,7 @@ def _articles(out: Path) -> Iterator[dict[str, Any]]:
             yield from map(json.loads, file)
 
 
-def _link(plan: Plan, out: Path, counts: BuildCounts) -> list[LinkedPair]:
+def _choose_pairs(plan: Plan, out: Path, counts: BuildCounts) -> list[LinkedPair]:
     """Choose the pairs: linked ones without duplicates, and neutral ones.
 
     A sentence is used once, in its first article, because boilerplate of many articles is
@@ -212,67 +222,93 @@ def _link(plan: Plan, out: Path, counts: BuildCounts) -> list[LinkedPair]:
             counts.kept[Phrase(label, phrase)] += 1
             pairs.append(LinkedPair(article["title"], first, second, label, *originals))
     wanted = plan.most_neutral or len(pairs)
-    return [*pairs, *_neutral(plan, out, wanted, seen, counts.pairs)]
+    pairs += _neutral_pairs(plan, out, wanted, seen, counts.pairs)
+    return pairs
 
 
-def _neutral(
+def _neutral_pairs(
     plan: Plan, out: Path, wanted: int, seen: set[int], counts: Counter[str]
 ) -> Iterator[LinkedPair]:
-    """Draw sentences without phrases, independent of the dump's order, and pair them.
+    """Pair sentences without phrases, of one article or of two.
+
+    Args:
+        plan: says whether the sentences of a pair come from one article.
+        out: the folder with the parts.
+        wanted: number of pairs to draw sentences for; fewer may be found.
+        seen: hashes of the sentences that are used; those of the new pairs are added.
+        counts: of pairs, by what became of them.
+    """
+    same_article = plan.neutral == "same_article"
+    sentences = _draw_sentences(plan, out, wanted, seen)
+    while len(sentences) > 1:
+        title, first = sentences.popleft()
+        partner = None
+        for index, (other_title, _) in enumerate(sentences):
+            if (other_title == title) is same_article:
+                partner = index
+                break
+        # Sentences that were drawn together are neighbours.
+        if partner is None or (same_article and partner > 0):
+            counts["neutral sentences without a partner"] += 1
+            continue
+        _, second = sentences[partner]
+        del sentences[partner]
+
+        keys = {_hash(first), _hash(second)}
+        if keys & seen or first == second:
+            counts["repeated sentences"] += 1
+            continue
+        seen.update(keys)
+        counts[f"found {NEUTRAL}"] += 1
+        yield LinkedPair(title, first, second, NEUTRAL, first, second)
+
+
+def _draw_sentences(plan: Plan, out: Path, wanted: int, seen: set[int]) -> deque[tuple[str, str]]:
+    """Draw sentences for neutral pairs, independent of the dump's order.
 
     With `same_article`, two sentences of an article are drawn together.
+
+    Returns:
+        The title of the article and the sentence of each, those with the smallest hashes first.
     """
-    same = plan.neutral == "same_article"
-    size = 2 if same else 1
+    size = 2 if plan.neutral == "same_article" else 1
     # The smallest hashes, negated, because a heap drops its minimum.
     drawn: list[tuple[int, str, list[str]]] = []
     for article in _articles(out):
         unused = {text for text in article["plain"] if _hash(text) not in seen}
-        own = sorted((_hash(f"{plan.seed}\n{text}"), text) for text in unused)
-        for n in range(0, len(own) - size + 1, size):
-            entry = (-own[n][0], article["title"], [text for _, text in own[n : n + size]])
+        hashed = sorted((_seeded_hash(plan.seed, text), text) for text in unused)
+        for start in range(0, len(hashed) - size + 1, size):
+            together = hashed[start : start + size]
+            smallest, _ = together[0]
+            entry = (-smallest, article["title"], [text for _, text in together])
             if len(drawn) < 2 * wanted // size:
                 heapq.heappush(drawn, entry)
             else:
                 heapq.heappushpop(drawn, entry)
-    rest = deque((title, text) for _, title, of in sorted(drawn, reverse=True) for text in of)
-    while len(rest) > 1:
-        title, first = rest.popleft()
-        place = next((n for n, (other, _) in enumerate(rest) if (other == title) is same), None)
-        if place is None or (same and place > 0):
-            counts["neutral sentences without a partner"] += 1
-            continue
-        second = rest[place][1]
-        del rest[place]
-        if {_hash(first), _hash(second)} & seen or first == second:
-            counts["repeated sentences"] += 1
-            continue
-        seen.update((_hash(first), _hash(second)))
-        counts[f"found {NEUTRAL}"] += 1
-        yield LinkedPair(title, first, second, NEUTRAL, first, second)
+
+    sentences: deque[tuple[str, str]] = deque()
+    for _, title, texts in sorted(drawn, reverse=True):
+        for text in texts:
+            sentences.append((title, text))
+    return sentences
 
 
 def _hash(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
 
 
+def _seeded_hash(seed: int, text: str) -> int:
+    return _hash(f"{seed}\n{text}")
+
+
 def _write_splits(plan: Plan, out: Path, pairs: Sequence[LinkedPair], counts: Counter[str]) -> None:
-    """Divide articles, those with rare classes first, and write a file for each split."""
-    sizes = Counter(pair.label for pair in pairs)
-    rarest: dict[str, str] = {}
-    for pair in pairs:
-        labels = pair.label, rarest.get(pair.title, pair.label)
-        rarest[pair.title] = min(labels, key=lambda label: (sizes[label], label))
-    split_of: dict[str, str] = {}
-    for label in sizes:
-        ours = sorted((t for t, of in rarest.items() if of == label), key=_hash_of(plan.seed))
-        ends = [sum(plan.shares[: n + 1]) * len(ours) for n in range(len(SPLITS))]
-        for place, title in enumerate(ours):
-            split_of[title] = next(s for s, end in zip(SPLITS, ends, strict=True) if place < end)
+    """Divide the articles, and write and count the rows of each split."""
+    split_of = _divide_articles(plan, pairs)
     rows: dict[str, list[dict[str, str]]] = {split: [] for split in SPLITS}
     for pair in pairs:
+        key = _hash(f"{pair.title}{pair.first}{pair.second}")
         row = {
-            "guid": f"{_hash(f'{pair.title}{pair.first}{pair.second}'):016x}",
+            "guid": f"{key:016x}",
             "sentence1": pair.first,
             "sentence2": pair.second,
             "label": pair.label,
@@ -280,14 +316,32 @@ def _write_splits(plan: Plan, out: Path, pairs: Sequence[LinkedPair], counts: Co
             ORIGINALS[0]: pair.original_first,
             ORIGINALS[1]: pair.original_second,
         }
-        rows[split_of[pair.title]].append(row)
-    for split, of_split in rows.items():
-        of_split.sort(key=lambda row: row["guid"])
-        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in of_split)
-        write_file(out / f"{split}.jsonl", text)
-        for row in of_split:
-            counts[f"{split} {row['label']}"] += 1
+        split = split_of[pair.title]
+        rows[split].append(row)
+        counts[f"{split} {pair.label}"] += 1
+
+    for split, rows_of_split in rows.items():
+        rows_of_split.sort(key=lambda row: row["guid"])
+        write_file(out / f"{split}.jsonl", "".join(map(_json_line, rows_of_split)))
 
 
-def _hash_of(seed: int) -> Any:
-    return lambda title: _hash(f"{seed}\n{title}")
+def _divide_articles(plan: Plan, pairs: Sequence[LinkedPair]) -> dict[str, str]:
+    """Choose the split of each article: each class is divided by `plan.shares`.
+
+    An article counts for the rarest class of its pairs.
+    """
+    sizes = Counter(pair.label for pair in pairs)
+    rarest: dict[str, str] = {}
+    for pair in pairs:
+        labels = (pair.label, rarest.get(pair.title, pair.label))
+        rarest[pair.title] = min(labels, key=lambda label: (sizes[label], label))
+
+    split_of: dict[str, str] = {}
+    for label in sizes:
+        titles = [title for title, rarest_label in rarest.items() if rarest_label == label]
+        titles.sort(key=lambda title: _seeded_hash(plan.seed, title))
+        shares = zip(SPLITS, accumulate(plan.shares), strict=True)
+        ends = [(split, share * len(titles)) for split, share in shares]
+        for position, title in enumerate(titles):
+            split_of[title] = next(split for split, end in ends if position < end)
+    return split_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,80 +54,108 @@ def run(arguments: Sequence[str]) -> int:
     if len(options.shares) != len(SPLITS) or abs(sum(options.shares) - 1) > 1e-9:
         raise ConfigError(f"shares={options.shares}: three that add up to 1")
     phrases = _read_phrases(options.phrases)
-    repo = options.protocol == "repo"
     if not options.dump.is_file():
         raise DataError(str(options.dump), "missing", "from dumps.wikimedia.org")
     wording["files"] = [*wording["files"], *ENGLISH, *read_namespaces(options.dump)]
-    rules = Rules(phrases, wording, repo, options.protocol != "fixed", options.characters, repo)
+
+    repo = options.protocol == "repo"
+    rules = Rules(
+        phrases=phrases,
+        wording=wording,
+        anywhere=repo,
+        lower=options.protocol != "fixed",
+        characters=options.characters,
+        short_links=repo,
+    )
     plan = Plan(
-        options.dump, rules, options.neutral, options.most_neutral, options.shares, options.seed
+        dump=options.dump,
+        rules=rules,
+        neutral=options.neutral,
+        most_neutral=options.most_neutral,
+        shares=options.shares,
+        seed=options.seed,
     )
     built = build(plan, options.out, options.workers, options.progress)
-    counts = built.pairs
-    if not any(counts[f"found {label}"] for label in phrases):
+    if not any(built.pairs[f"found {label}"] for label in phrases):
         fix = "write phrases as in the sentences: case matters"
         raise DataError(str(options.phrases), "no pair of sentences has a phrase", fix)
+
     labels = [*phrases, NEUTRAL]
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (label, counts[f"found {label}"], *(counts[f"{split} {label}"] for split in SPLITS))
-        for label in labels
-    )
-    others = [(name, n) for name, n in counts.items() if name.split()[0] not in ("found", *SPLITS)]
-    note = "; ".join(f"{name}: {n:,}" for name, n in others)
     by_phrase = _phrase_table(phrases, built)
-    print_tables([by_phrase, Table("Pairs", ("class", "found", *SPLITS), rows, note)])
-    columns = zip(by_phrase.columns, zip(*by_phrase.rows, strict=True), strict=True)
-    write_table(options.out / "phrases.csv", {name: [*cells] for name, cells in columns})
-    files = {
-        split: (options.out / f"{split}.jsonl", sum(counts[f"{split} {label}"] for label in labels))
-        for split in SPLITS
+    print_tables([by_phrase, _pair_table(labels, built.pairs)])
+    phrase_file = options.out / "phrases.csv"
+    columns = {
+        name: [row[index] for row in by_phrase.rows] for index, name in enumerate(by_phrase.columns)
     }
-    print_lines(options.out / "phrases.csv", *(path for path, _ in files.values()))
+    write_table(phrase_file, columns)
+    files = {}
+    for split in SPLITS:
+        rows = sum(built.pairs[f"{split} {label}"] for label in labels)
+        files[split] = options.out / f"{split}.jsonl", rows
+    print_lines(phrase_file, *(path for path, _ in files.values()))
     print_lines(write_config(options.out, options.name, files, _settings(options, labels)))
     return 0
+
+
+def _pair_table(labels: Sequence[str], counts: Counter[str]) -> Table:
+    """Lay out the pairs of each class; other counts, such as of pages, are its note."""
+    columns = ("found", *SPLITS)
+    rows: list[tuple[Cell, ...]] = []
+    for label in labels:
+        rows.append((label, *(counts[f"{column} {label}"] for column in columns)))
+    others = []
+    for name, count in counts.items():
+        if name.split()[0] not in columns:
+            others.append(f"{name}: {count:,}")
+    return Table("Pairs", ("class", *columns), tuple(rows), "; ".join(others))
 
 
 def _phrase_table(phrases: Mapping[str, Sequence[str]], built: BuildCounts) -> Table:
     """Count the sentences of each phrase, as Tables 7 to 9 do; the most frequent first."""
     rows: list[tuple[Cell, ...]] = []
     for label, texts in phrases.items():
-        listed = [Phrase(label, text) for text in dict.fromkeys(texts)]
-        for phrase in sorted(listed, key=lambda phrase: -built.sentences[phrase]):
+        phrases_of_class = [Phrase(label, text) for text in dict.fromkeys(texts)]
+        phrases_of_class.sort(key=lambda phrase: -built.sentences[phrase])
+        for phrase in phrases_of_class:
             rows.append((*phrase, built.sentences[phrase], built.kept[phrase]))
+    columns = ("class", "phrase", "sentences", "pairs")
     note = (
         "sentences: that a phrase begins, as in Tables 7 to 9; pairs: those of them that are used"
     )
-    return Table("Linking phrases", ("class", "phrase", "sentences", "pairs"), tuple(rows), note)
+    return Table("Linking phrases", columns, tuple(rows), note)
 
 
 def _wording(code: str) -> dict[str, Sequence[str]]:
     """Find names of skipped sections, and abbreviations: in wording.yaml or the language's YAML."""
     known = read_yaml(Path(__file__).parent / "wording.yaml")
+    wording = known.get(code)
     path = get_language(code).wording
-    found = known.get(code) or (read_yaml(path) if path else {}).get("wikipedia")
-    if not found:
+    if not wording and path:
+        wording = read_yaml(path).get("wikipedia")
+    if not wording:
+        wording = {}
         say(
             f"language={code}: no names of sections and abbreviations are known, so no section is "
             "left out; `wikipedia:` in the language's YAML may name them, as "
             "experiments/ronli/corpus/wording.yaml does"
         )
-    return {name: [] for name in known["en"]} | (found or {})
+    return {name: [] for name in known["en"]} | wording
 
 
 def _read_phrases(path: Path) -> dict[str, list[str]]:
+    phrases: dict[str, list[str]] = {}
     try:
-        found = json.loads(path.read_text("utf-8"))
-        assert isinstance(found, dict)
-        assert all(isinstance(listed, list) for listed in found.values())
-        assert all(isinstance(p, str) and p.strip() for of in found.values() for p in of)
-    except (OSError, ValueError, AssertionError, TypeError) as error:
+        for label, texts in json.loads(path.read_text("utf-8")).items():
+            assert isinstance(texts, list)
+            phrases[label] = [text.strip() for text in texts]
+            assert all(phrases[label])
+    except (OSError, ValueError, AssertionError, AttributeError) as error:
         fix = 'JSON: {"contrastive": ["phrase", ...], "entailment": [...]}'
         raise DataError(str(path), f"no list of phrases: {error}", fix) from error
-    return {label: [p.strip() for p in listed] for label, listed in found.items()}
+    return phrases
 
 
 def _settings(options: BuildOptions, labels: Sequence[str]) -> dict[str, Any]:
-    columns = {"text": "sentence1", "text_pair": "sentence2", "label": "label"}
     return {
         "title": f"sentence pairs labelled by linking phrases ({options.protocol})",
         "licence": "that of the dump (Wikipedia, CC BY-SA 4.0)",
@@ -135,5 +164,11 @@ def _settings(options: BuildOptions, labels: Sequence[str]) -> dict[str, Any]:
         "task": "nli",
         "format": "pair_table",
         "label_order": list(labels),
-        "columns": {**columns, "guid": "guid", "group": "article"},
+        "columns": {
+            "text": "sentence1",
+            "text_pair": "sentence2",
+            "label": "label",
+            "guid": "guid",
+            "group": "article",
+        },
     }

@@ -60,24 +60,30 @@ class Rules:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """One expression for all phrases, longest first, each a whole word."""
-        listed = sorted({p for of in self.phrases.values() for p in of}, key=lambda p: (-len(p), p))
-        any_of = "|".join(map(re.escape, listed))
-        return re.compile(rf"(?<!\w)(?:{any_of})(?!\w)") if listed else re.compile(r"(?!)")
+        phrases = {phrase for listed in self.phrases.values() for phrase in listed}
+        if not phrases:
+            return re.compile(r"(?!)")  # matches nothing
+        longest_first = sorted(phrases, key=lambda phrase: (-len(phrase), phrase))
+        any_phrase = "|".join(map(re.escape, longest_first))
+        return re.compile(rf"(?<!\w)(?:{any_phrase})(?!\w)")
 
     @cached_property
     def classes(self) -> dict[str, str]:
         """The class of each phrase; empty for a phrase of several classes."""
-        found: dict[str, str] = {}
-        for label, listed in self.phrases.items():
-            for phrase in listed:
-                found[phrase] = label if found.get(phrase, label) == label else ""
-        return found
+        classes: dict[str, str] = {}
+        for label, phrases in self.phrases.items():
+            for phrase in phrases:
+                if classes.setdefault(phrase, label) != label:
+                    classes[phrase] = ""
+        return classes
 
 
 def is_article(text: str, rules: Rules) -> bool:
     """Tell whether a page is neither empty nor a disambiguation page."""
-    names = "|".join(map(re.escape, rules.wording["disambiguation"])) or "(?!)"
-    return bool(text.strip()) and not re.search(rf"\{{\{{\s*(?:{names})\s*[|}}]", text, re.I)
+    names = rules.wording["disambiguation"]
+    any_name = "|".join(map(re.escape, names)) or "(?!)"
+    template = rf"\{{\{{\s*(?:{any_name})\s*[|}}]"
+    return bool(text.strip()) and not re.search(template, text, re.I)
 
 
 def paragraphs(text: str, rules: Rules) -> Iterator[str]:
@@ -88,63 +94,86 @@ def paragraphs(text: str, rules: Rules) -> Iterator[str]:
     import mwparserfromhell  # optional dependency
     from mwparserfromhell.nodes import Heading
 
-    nodes, kept = [], True
-    for node in mwparserfromhell.parse(_QUOTES.sub(r"\1", text)).nodes:
+    text = _QUOTES.sub(r"\1", text)
+    nodes = []
+    in_kept_section = True
+    for node in mwparserfromhell.parse(text).nodes:
         if isinstance(node, Heading):
-            kept = str(node.title).strip().lower() not in rules.wording["sections"]
-        elif kept:
+            in_kept_section = _folded(node.title) not in rules.wording["sections"]
+        elif in_kept_section:
             nodes.append(node)
-    for line in _plain(nodes, rules).splitlines():
-        if line[:1] not in ("|", "!", "{") and line.strip() and not _MARKUP.search(line):
+
+    for line in _plain_text(nodes, rules).splitlines():
+        if line.strip() and not line.startswith(("|", "!", "{")) and not _MARKUP.search(line):
             yield _SPACE.sub(" ", line).strip()
 
 
-def _plain(nodes: Sequence[Any], rules: Rules) -> str:
+def _folded(name: Any) -> str:
+    return str(name).strip().lower()
+
+
+def _plain_text(nodes: Sequence[Any], rules: Rules) -> str:
     """Render running text at any depth, without list items, notes, tables, pictures."""
     from mwparserfromhell.definitions import is_visible
     from mwparserfromhell.nodes import Tag, Text, Wikilink
 
     files = tuple(f"{name}:" for name in rules.wording["files"])
-    found, in_item = [], False  # an item ends with its line, not inside a template or a note
+    texts = []
+    in_item = False  # an item ends with its line, not inside a template or a note
     for node in nodes:
         if isinstance(node, Text):
             text = str(node)
             if in_item:
                 _, end, text = text.partition("\n")
                 in_item = not end
-            found.append(text)
+            texts.append(text)
         elif in_item:
             continue
         elif isinstance(node, Tag):
-            name = str(node.tag).strip().lower()
+            name = _folded(node.tag)
             in_item = name in _ITEMS and bool(node.wiki_markup)
             if name == "br":
-                found.append("\n")
+                texts.append("\n")
             elif name not in _LEFT_OUT and is_visible(name) and node.contents:
-                found.append(_plain(node.contents.nodes, rules))
+                texts.append(_plain_text(node.contents.nodes, rules))
         elif isinstance(node, Wikilink):
-            if not str(node.title).strip().lower().startswith(files):
-                found.append(_plain((node.text or node.title).nodes, rules))
+            if not _folded(node.title).startswith(files):
+                shown = node.text or node.title
+                texts.append(_plain_text(shown.nodes, rules))
         else:
-            found.append(node.__strip__(normalize=True) or "")
-    return "".join(found)
+            texts.append(node.__strip__(normalize=True) or "")
+    return "".join(texts)
 
 
 def sentences(paragraph: str, rules: Rules) -> list[str]:
     """Split a paragraph into sentences, not after abbreviations or initials."""
-    found, start = [], 0
+    texts = []
+    start = 0
     for match in _END.finditer(paragraph):
-        words = paragraph[start : match.start()].rsplit(maxsplit=1)
-        last = words[-1].lstrip("(\"'„“«[").lower() if words else ""
-        is_initial = len(last) == 1 and last.isalpha()
-        if (match[1] or "").islower():
+        end_mark = match.group()
+        next_letter = match[1] or ""
+        if next_letter.islower():
             continue
-        if match.group()[0] == "." and (is_initial or last in rules.wording["abbreviations"]):
+        if end_mark.startswith(".") and _is_shortened(paragraph[start : match.start()], rules):
             continue
-        found.append(paragraph[start : match.end()].strip())
-        start = match.end()
+        end = match.end()
+        texts.append(paragraph[start:end].strip())
+        start = end
+
     rest = paragraph[start:].strip()
-    return [*found, rest] if rest else found
+    if rest:
+        texts.append(rest)
+    return texts
+
+
+def _is_shortened(text: str, rules: Rules) -> bool:
+    """Tell whether the last word of a text is an abbreviation or an initial."""
+    words = text.rsplit(maxsplit=1)
+    if not words:
+        return False
+    last = words[-1].lstrip("(\"'„“«[").lower()
+    is_initial = len(last) == 1 and last.isalpha()
+    return is_initial or last in rules.wording["abbreviations"]
 
 
 def linked(first: str, second: str, rules: Rules) -> Found | None:
@@ -153,15 +182,23 @@ def linked(first: str, second: str, rules: Rules) -> Found | None:
     With `anywhere`, the first phrase in the sentence decides; it is removed only at the start, and
     phrases of the first sentence are kept.
     """
-    match = rules.pattern.search(second) if rules.anywhere else rules.pattern.match(second)
-    label = rules.classes[match.group()] if match else ""
-    if match is None or not label:
+    plain_first = first
+    if rules.anywhere:
+        match = rules.pattern.search(second)
+    else:
+        match = rules.pattern.match(second)
+        plain_first = _without_phrase(first, rules)
+    if match is None:
         return None
-    begins = first if rules.anywhere else _without_phrase(first, rules)
-    rest = _without_phrase(second, rules)
-    if not rules.short_links and min(len(begins), len(rest)) < rules.characters:
+
+    phrase = match.group()
+    label = rules.classes[phrase]
+    plain_second = _without_phrase(second, rules)
+    if not label or not plain_second:
         return None
-    return Found(begins, rest, label, match.group(), first, second) if rest else None
+    if not rules.short_links and min(len(plain_first), len(plain_second)) < rules.characters:
+        return None
+    return Found(plain_first, plain_second, label, phrase, first, second)
 
 
 def _without_phrase(sentence: str, rules: Rules) -> str:
@@ -183,9 +220,12 @@ def read_article(text: str, rules: Rules) -> tuple[list[Found], list[str]]:
     if not is_article(text, rules):
         return pairs, plain
     for paragraph in paragraphs(text, rules):
-        found = sentences(paragraph, rules)
-        for first, second in pairwise(found):
-            if pair := linked(first, second, rules):
+        of_paragraph = sentences(paragraph, rules)
+        for first, second in pairwise(of_paragraph):
+            pair = linked(first, second, rules)
+            if pair:
                 pairs.append(pair)
-        plain += [s for s in found if len(s) >= rules.characters and not rules.pattern.search(s)]
+        for sentence in of_paragraph:
+            if len(sentence) >= rules.characters and not rules.pattern.search(sentence):
+                plain.append(sentence)
     return pairs, plain

@@ -301,7 +301,7 @@ def test_as_many_neutral_pairs_are_found_as_are_wanted(neutral, tmp_path):
     ]
     text = "\n".join(json.dumps(article) for article in articles)
     (tmp_path / "parts" / "0.jsonl").write_text(text, encoding="utf-8")
-    hashed, draw = (load(f"{BUILDING}{name}") for name in ("_hash", "_neutral"))
+    hashed, draw = (load(f"{BUILDING}{name}") for name in ("_hash", "_neutral_pairs"))
     seen = {hashed(f"a{n} s{k}") for n in range(300) for k in range(10)}
     plan = SimpleNamespace(seed=0, neutral=neutral)
     pairs = list(draw(plan, tmp_path, 100, seen, Counter()))
