@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from heron.base.cells import Table
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError, Problem, raise_all
 from heron.base.tables import Table as FileTable
 from heron.base.tables import cell_text, write_table
 from heron.base.terminal import print_lines, print_tables
@@ -107,22 +109,27 @@ def make_pairs(document: Document, markers: Markers, size: int = 2) -> Iterator[
     number = 0
     for window in range(max(len(document.sentences) - size + 1, 1)):
         sentences = document.sentences[window : window + size]
-        low, high = sentences[0].start, sentences[-1].end
+        low = sentences[0].start
+        high = sentences[-1].end
         inside = [
-            n for n, (start, end) in enumerate(document.events) if low <= start and end <= high
+            index
+            for index, event in enumerate(document.events)
+            if low <= event.start and event.end <= high
         ]
-        for place, first in enumerate(inside):
-            for second in inside[place + 1 :]:
-                label = "" if document.labels is None else document.labels.get((first, second))
-                if (first, second) in seen or label is None:
-                    continue
-                seen.add((first, second))
-                events = [document.events[event] for event in (first, second)]
-                places = [Span(start - low, end - low) for start, end in events]
-                text = mark(document.text[low:high], places, markers).text
-                guid = f"{document.name}.{window}.{number}"
-                yield Pair(guid, document.name, window, text, label, (first, second))
-                number += 1
+        for events in combinations(inside, 2):
+            label: str | None = ""
+            if document.labels is not None:
+                label = document.labels.get(events)
+            if events in seen or label is None:
+                continue
+            seen.add(events)
+
+            spans = [document.events[index] for index in events]
+            in_window = [Span(start - low, end - low) for start, end in spans]
+            text = mark(document.text[low:high], in_window, markers).text
+            guid = f"{document.name}.{window}.{number}"
+            yield Pair(guid, document.name, window, text, label, events)
+            number += 1
 
 
 def read_documents(path: Path) -> list[Document]:
@@ -134,34 +141,39 @@ def read_documents(path: Path) -> list[Document]:
         DataError: it is not such a file; names the first document that is wrong.
     """
     try:
-        found = json.loads(path.read_text("utf-8"))["documents"]
+        documents = json.loads(path.read_text("utf-8"))["documents"]
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(str(path), f"cannot be read: {error}", "TRC_data.json") from error
-    return [_document(path, each) for each in found]
+    return [_document(path, fields) for fields in documents]
 
 
-def _document(path: Path, found: dict[str, Any]) -> Document:
-    where = f"{path}: document {found.get('document_id')}"
+def _document(path: Path, fields: dict[str, Any]) -> Document:
+    """Read the JSON object of a document."""
+    where = f"{path}: document {fields.get('document_id')}"
     try:
-        text = found["text"]
-        events = sorted(found["events"], key=lambda event: event["start"])
-        places = {event["event_id"]: n for n, event in enumerate(events)}
+        text = fields["text"]
+        events = sorted(fields["events"], key=lambda event: event["start"])
+        indices = {event["event_id"]: index for index, event in enumerate(events)}
         spans = [Span(event["start"], event["end"] + 1) for event in events]
-        labels = {
-            (places[each["event_id_1"]], places[each["event_id_2"]]): each["label"]
-            for each in found["temporal_relations"]
-        }
+        labels = {}
+        for relation in fields["temporal_relations"]:
+            first = indices[relation["event_id_1"]]
+            second = indices[relation["event_id_2"]]
+            labels[first, second] = relation["label"]
     except (KeyError, TypeError) as error:
         raise DataError(where, f"lacks {error}", "text, events, relations") from error
-    wrong = [
-        e["event_id"] for e, s in zip(events, spans, strict=True) if text[slice(*s)] != e["text"]
-    ]
-    if wrong:
-        raise DataError(where, f"events {wrong} do not have their text", "check start and end")
+
+    misplaced = []
+    for event, (start, end) in zip(events, spans, strict=True):
+        if text[start:end] != event["text"]:
+            misplaced.append(event["event_id"])
+    if misplaced:
+        raise DataError(where, f"events {misplaced} do not have their text", "check start and end")
+
     sentences = [Span(*match.span()) for match in _SENTENCE.finditer(text)]
-    if len(sentences) > 1 and not text[slice(*sentences[-1])].strip():
+    if len(sentences) > 1 and not text[sentences[-1].start :].strip():
         sentences.pop()
-    return Document(str(found["document_id"]), text, sentences, spans, labels)
+    return Document(str(fields["document_id"]), text, sentences, spans, labels)
 
 
 def read_treebank(path: Path, forms: Sequence[str] = NO_EVENTS, every: int = 0) -> list[Document]:
@@ -171,32 +183,42 @@ def read_treebank(path: Path, forms: Sequence[str] = NO_EVENTS, every: int = 0) 
     `# newdoc`; without it, `every` sentences make a document (0: the file is one document).
     """
     sentences = list(read_conllu(path))
-    begins = [any(key.startswith("newdoc") for key in each.comments) for each in sentences]
-    if every and not any(begins):
-        begins = [number % every == 0 for number in range(len(sentences))]
+    starts = [_starts_document(sentence) for sentence in sentences]
+    if every and not any(starts):
+        starts = [index % every == 0 for index in range(len(sentences))]
+
     groups: list[list[Sentence]] = []
-    for sentence, is_first in zip(sentences, begins, strict=True):
-        if is_first or not groups:
+    for sentence, is_start in zip(sentences, starts, strict=True):
+        if is_start or not groups:
             groups.append([])
         groups[-1].append(sentence)
-    return [_parsed(f"{n + 1}", group, forms) for n, group in enumerate(groups)]
+    return [_join_sentences(str(number), group, forms) for number, group in enumerate(groups, 1)]
 
 
-def _parsed(name: str, group: Sequence[Sentence], forms: Sequence[str]) -> Document:
-    text, sentences, events = "", [], []
+def _starts_document(sentence: Sentence) -> bool:
+    return any(key.startswith("newdoc") for key in sentence.comments)
+
+
+def _join_sentences(name: str, group: Sequence[Sentence], forms: Sequence[str]) -> Document:
+    """Join sentences by spaces, and find the events; a space belongs to the sentence after it."""
+    text = ""
+    sentences = []
+    events = []
     for sentence in group:
-        start = len(text) + bool(text)
-        text = f"{text} {sentence.text}" if text else sentence.text
-        sentences.append(Span(start - bool(start), len(text)))
-        at = start
+        start = len(text)
+        if text:
+            text += " "
+        position = len(text)
+        text += sentence.text
+        sentences.append(Span(start, len(text)))
         for token in sentence.tokens:
-            found = text.find(token.form, at)
-            if found < 0:
-                what = f"the token '{token.form}' is not in the text"
-                raise DataError(sentence.where, what, "# text holds the tokens in order")
-            at = found + len(token.form)
+            begin = text.find(token.form, position)
+            if begin < 0:
+                problem = f"the token '{token.form}' is not in the text"
+                raise DataError(sentence.where, problem, "# text holds the tokens in order")
+            position = begin + len(token.form)
             if is_event(token, forms):
-                events.append(Span(found, at))
+                events.append(Span(begin, position))
     return Document(name, text, sentences, events)
 
 
@@ -206,21 +228,22 @@ def is_event(token: Token, forms: Sequence[str] = NO_EVENTS) -> bool:
     Hebrew's existentials (yesh, ein) are tagged VERB, but are not events in the release. Forms of
     "to be" are left out only if the treebank marks them.
     """
-    left_out = {*(f"VerbForm={form}" for form in forms), *_EXISTENTIAL}
-    return any(
-        word.pos == "VERB"
-        and left_out.isdisjoint(word.feats.split("|"))
-        and _EXISTENTIALS.isdisjoint((word.lemma, word.form))
-        for word in token.words
-    )
+    left_out = {f"VerbForm={form}" for form in forms}.union(_EXISTENTIAL)
+    for word in token.words:
+        features = word.feats.split("|")
+        is_existential = word.lemma in _EXISTENTIALS or word.form in _EXISTENTIALS
+        if word.pos == "VERB" and left_out.isdisjoint(features) and not is_existential:
+            return True
+    return False
 
 
 def split_documents(names: Sequence[str], share: float, seed: int) -> set[str]:
     """Draw the test split's documents, at least one of two or more unless `share` is 0."""
-    drawn = np.random.default_rng(seed).permutation(sorted(set(names)))
-    if share == 0 or len(drawn) < 2:
+    documents = np.random.default_rng(seed).permutation(sorted(set(names)))
+    if share == 0 or len(documents) < 2:
         return set()
-    return set(drawn[: max(round(share * len(drawn)), 1)].tolist())
+    size = max(round(share * len(documents)), 1)
+    return set(documents[:size].tolist())
 
 
 @dataclass
@@ -261,6 +284,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _pairs(arguments: Sequence[str]) -> int:
+    """Find the pairs of events, and write the sheets for annotators, or the labelled data set."""
     options = parse_options(PairsOptions, arguments)
     language = get_language(options.language)
     if options.source.suffix == ".json":
@@ -268,97 +292,114 @@ def _pairs(arguments: Sequence[str]) -> int:
     else:
         documents = read_treebank(options.source, options.forms, options.every)
     markers = Markers(*language.event_markers)
-    pairs = [pair for each in documents for pair in make_pairs(each, markers, options.window)]
+    pairs = []
+    for document in documents:
+        pairs += make_pairs(document, markers, options.window)
     if not pairs:
         raise DataError(str(options.source), "has no pair of events", "events are tagged VERB")
-    rows = (
-        ("documents", len(documents)),
-        ("sentences", sum(len(each.sentences) for each in documents)),
-        ("events", sum(len(each.events) for each in documents)),
-        ("windows with pairs", len({(pair.document, pair.window) for pair in pairs})),
-        ("pairs", len(pairs)),
-        *((f"{name}", sum(p.label == name for p in pairs)) for name in LABELS.values()),
-    )
-    print_tables([Table("Event pairs", ("what", "number"), tuple(row for row in rows if row[1]))])
+    print_tables([_count_table(documents, pairs)])
+
     columns = {name: [getattr(pair, name) for pair in pairs] for name in COLUMNS}
     columns["language"] = [options.language] * len(pairs)
-    unlabelled = documents[0].labels is None
-    if unlabelled:
+    is_labelled = documents[0].labels is not None
+    if not is_labelled:
         by_name = {document.name: document for document in documents}
-        for number, name in enumerate(EVENTS):
-            columns[name] = [by_name[p.document].event_guid(p.events[number]) for p in pairs]
-        columns |= {"q1": [""] * len(pairs), "q2": [""] * len(pairs)}
-        write_for_people(options.out / "events.csv", _event_columns(documents, markers))
-        print_lines(options.out / "events.csv")
-    write_for_people(options.out / "pairs.csv", columns)
-    print_lines(options.out / "pairs.csv")
+        for side, name in enumerate(EVENTS):
+            columns[name] = [by_name[pair.document].event_guid(pair.events[side]) for pair in pairs]
+        columns["q1"] = [""] * len(pairs)
+        columns["q2"] = [""] * len(pairs)
+        event_sheet = options.out / "events.csv"
+        write_for_people(event_sheet, _event_columns(documents, markers))
+        print_lines(event_sheet)
+    pair_sheet = options.out / "pairs.csv"
+    write_for_people(pair_sheet, columns)
+    print_lines(pair_sheet)
+
     if options.inception:
         folder = options.out / "inception"
-        count = len(inception.write_documents(documents, pairs, folder)) - 1
-        print_lines(f"{folder}: {count} documents", files=[folder])
-    if not unlabelled:
+        inception.write_documents(documents, pairs, folder)
+        print_lines(f"{folder}: {len(documents)} documents", files=[folder])
+    if is_labelled:
         _write_data_set(pairs, options.out, options.language, options.test, options.seed)
     return 0
 
 
+def _count_table(documents: Sequence[Document], pairs: Sequence[Pair]) -> Table:
+    """Count documents, sentences, events, windows, pairs and labels; those that occur."""
+    labels = Counter(pair.label for pair in pairs)
+    counts = {
+        "documents": len(documents),
+        "sentences": sum(len(document.sentences) for document in documents),
+        "events": sum(len(document.events) for document in documents),
+        "windows with pairs": len({(pair.document, pair.window) for pair in pairs}),
+        "pairs": len(pairs),
+    }
+    for name in LABELS.values():
+        counts[name] = labels[name]
+    rows = tuple((name, count) for name, count in counts.items() if count)
+    return Table("Event pairs", ("what", "number"), rows)
+
+
 def _event_columns(documents: Sequence[Document], markers: Markers) -> dict[str, list[str]]:
     """Lay out the sheet of events: each in its sentence, and two empty columns for its axis."""
-    columns: dict[str, list[str]] = {
-        name: [] for name in ("guid", "document", "text", "axis", "connects")
-    }
+    guids = []
+    names = []
+    texts = []
     for document in documents:
         for number, (start, end) in enumerate(document.events):
-            sentence = next(s for s in document.sentences if s.start <= start and end <= s.end)
-            before, after = document.text[sentence.start : start], document.text[end : sentence.end]
-            event = f"{markers.start_1} {document.text[start:end]} {markers.end_1}"
-            columns["guid"].append(document.event_guid(number))
-            columns["document"].append(document.name)
-            columns["text"].append(f"{before}{event}{after}")
-            columns["axis"].append("")
-            columns["connects"].append("")
-    return columns
+            for sentence in document.sentences:
+                if sentence.start <= start and end <= sentence.end:
+                    break
+            before = document.text[sentence.start : start]
+            event = document.text[start:end]
+            after = document.text[end : sentence.end]
+            guids.append(document.event_guid(number))
+            names.append(document.name)
+            texts.append(f"{before}{markers.start_1} {event} {markers.end_1}{after}")
+    empty = [""] * len(guids)
+    return {"guid": guids, "document": names, "text": texts, "axis": empty, "connects": empty}
 
 
 def _collect(arguments: Sequence[str]) -> int:
+    """Join the annotators' answers, write what is left to decide, and the labelled data set."""
     options = parse_options(CollectOptions, arguments)
     table = read_from_people(options.pairs)
-    table.require(*COLUMNS[:4], "language")
+    table.require("guid", "document", "window", "text", "language")
     if options.axes and len(options.axes) != len(options.answers):
         raise ConfigError("axes: one file for each of answers, in their order")
-    if problems := [*table.missing_values("guid"), *table.duplicates("guid")]:
-        raise DataError(problems)
-    guids, windows = [cell_text(row["guid"]) for row in table.rows], _windows(table)
-    raters = [path.stem for path in options.answers]
-    taken = ["guid", "text", "label", *raters]
-    if twice := [name for name in raters if taken.count(name) > 1]:
-        raise ConfigError(f"answers: two columns would be named {twice[0]}; rename the file")
-    said = [_read_answers(path, set(guids)) for path in options.answers]
-    for answers, path in zip(said, options.axes, strict=False):
-        _separate_axes(answers, path, table)
-    values = [[answers.get(guid, "") for answers in said] for guid in guids]
+    raise_all([*table.missing_values("guid"), *table.duplicates("guid")])
+    windows = _windows(table)
+    guids = [cell_text(row["guid"]) for row in table.rows]
     texts = [str(row["text"]) for row in table.rows]
+
+    raters = [path.stem for path in options.answers]
+    columns = ["guid", "text", "label", *raters]
+    for name in raters:
+        if columns.count(name) > 1:
+            raise ConfigError(f"answers: two columns would be named {name}; rename the file")
+
+    answers = [_read_answers(path, set(guids)) for path in options.answers]
+    for answers_of_rater, path in zip(answers, options.axes, strict=False):
+        _separate_axes(answers_of_rater, path, table)
+    values = []
+    for guid in guids:
+        values.append([answers_of_rater.get(guid, "") for answers_of_rater in answers])
     labels = Labels(guids, raters, values, texts=texts)
-    if len(raters) > 1:
-        more = [confusion_table(labels)] if len(raters) == 2 else []
-        print_tables([agreement_table([("all", agreements(labels, VAGUE))]), *more])
+    _print_agreement(labels)
+
     decided = _read_answers(options.decided, set(guids)) if options.decided else {}
-    final = [decided.get(g, "") or _common(v) for g, v in zip(guids, values, strict=True)]
-    unlike = list(undecided(labels))
-    columns = {"guid": [guids[r] for r in unlike], "text": [texts[r] for r in unlike]}
-    columns |= {name: [values[r][n] for r in unlike] for n, name in enumerate(raters)}
-    # With existing decisions: `decided` may be this file.
-    columns["label"] = [decided.get(guids[r], "") for r in unlike]
-    write_for_people(options.out / "adjudicate.csv", columns)
-    left, without = columns["label"].count(""), sum(not any(said) for said in values)
-    path = options.out / "adjudicate.csv"
-    print_lines(f"{path}: {left} pairs to decide (decided=FILE)", files=[path])
-    if without:
-        print_lines(f"{without:,} pairs have no answer")
-    pairs = [
-        Pair(guids[n], cell_text(row["document"]), windows[n], texts[n], final[n])
-        for n, row in enumerate(table.rows)
-        if final[n]
-    ]
+    _write_undecided(labels, decided, options.out / "adjudicate.csv")
+    without_answer = sum(not any(labels_of_pair) for labels_of_pair in values)
+    if without_answer:
+        print_lines(f"{without_answer:,} pairs have no answer")
+
+    pairs = []
+    for index, row in enumerate(table.rows):
+        guid = guids[index]
+        label = decided.get(guid, "") or _common_label(values[index])
+        if label:
+            document = cell_text(row["document"])
+            pairs.append(Pair(guid, document, windows[index], texts[index], label))
     if not pairs:
         raise DataError(str(options.pairs), "no pair has a label", "q1 and q2: yes or no")
     language = cell_text(table.rows[0]["language"])
@@ -366,38 +407,70 @@ def _collect(arguments: Sequence[str]) -> int:
     return 0
 
 
+def _print_agreement(labels: Labels) -> None:
+    """Print the agreement of two annotators or more, and the confusion of two."""
+    if len(labels.raters) < 2:
+        return
+    tables = [agreement_table([("all", agreements(labels, VAGUE))])]
+    if len(labels.raters) == 2:
+        tables.append(confusion_table(labels))
+    print_tables(tables)
+
+
+def _write_undecided(labels: Labels, decided: Mapping[str, str], path: Path) -> None:
+    """Write the pairs on which annotators differ, with the labels that were decided already.
+
+    `path` may be the file that the decisions were read from.
+    """
+    rows = list(undecided(labels))
+    columns = {
+        "guid": [labels.items[row] for row in rows],
+        "text": [labels.texts[row] for row in rows],
+    }
+    for index, rater in enumerate(labels.raters):
+        columns[rater] = [labels.values[row][index] for row in rows]
+    columns["label"] = [decided.get(labels.items[row], "") for row in rows]
+    write_for_people(path, columns)
+    left = columns["label"].count("")
+    print_lines(f"{path}: {left} pairs to decide (decided=FILE)", files=[path])
+
+
 def _windows(table: FileTable) -> list[int]:
     """Read the positions of windows; 7.0 counts as 7: pandas writes so beside missing values."""
-    found, problems = [], []
+    windows = []
+    problems = []
     for index, row in enumerate(table.rows):
+        window = row["window"]
         try:
-            found.append(int(float(row["window"])))
+            windows.append(int(float(window)))
         except (TypeError, ValueError, OverflowError):
-            what = f"window '{row['window']}'"
-            problems.append(Problem(table.where(index), what, "a number, as in pairs.csv"))
-    if problems:
-        raise DataError(problems)
-    return found
+            problem = f"window '{window}'"
+            problems.append(Problem(table.where(index), problem, "a number, as in pairs.csv"))
+    raise_all(problems)
+    return windows
 
 
-def _common(values: Sequence[str]) -> str:
-    given = set(filter(None, values))
-    return given.pop() if len(given) == 1 else ""
+def _common_label(labels: Sequence[str]) -> str:
+    """Find the label of all annotators who gave one; empty if they differ."""
+    different = {label for label in labels if label}
+    return different.pop() if len(different) == 1 else ""
 
 
 def _separate_axes(answers: dict[str, str], path: Path, table: FileTable) -> None:
     """Label pairs of different axes VAGUE in an annotator's answers."""
     table.require(*EVENTS)
-    ends = [[cell_text(row[name]) for name in EVENTS] for row in table.rows]
-    places = _read_axes(path, {event for pair in ends for event in pair})
-    apart = [
-        cell_text(row["guid"])
-        for row, (first, second) in zip(table.rows, ends, strict=True)
-        if not share_axis(places[first], places[second])
-    ]
-    ordered = sum(answers.get(guid, VAGUE) != VAGUE for guid in apart)
-    answers |= dict.fromkeys(apart, VAGUE)
-    print_lines(f"{path}: {len(apart):,} pairs on different axes: VAGUE ({ordered:,} were ordered)")
+    events = {cell_text(row[name]) for row in table.rows for name in EVENTS}
+    axes = _read_axes(path, events)
+    separate = 0
+    ordered = 0
+    for row in table.rows:
+        first, second = (axes[cell_text(row[name])] for name in EVENTS)
+        if not share_axis(first, second):
+            guid = cell_text(row["guid"])
+            separate += 1
+            ordered += answers.get(guid, VAGUE) != VAGUE
+            answers[guid] = VAGUE
+    print_lines(f"{path}: {separate:,} pairs on different axes: VAGUE ({ordered:,} were ordered)")
 
 
 def _read_axes(path: Path, events: set[str]) -> dict[str, EventAxis]:
@@ -406,78 +479,87 @@ def _read_axes(path: Path, events: set[str]) -> dict[str, EventAxis]:
         rows = inception.read_answers(path, inception.EVENT)
     else:
         rows = _sheet_rows(read_from_people(path), inception.FEATURES[inception.EVENT])
-    places, problems = dict.fromkeys(events, EventAxis()), []
+
+    axes = dict.fromkeys(events, EventAxis())
+    problems = []
+    has_event = False
     for where, guid, names in rows:
         axis, connects = (" ".join(name.lower().split()) for name in names)
-        for name in filter(None, (axis, connects)):
-            if not _AXIS.fullmatch(name):
+        for name in (axis, connects):
+            if name and not _AXIS.fullmatch(name):
                 fix = f"{', '.join(AXES)}; of several, opinion 2"
                 problems.append(Problem(where, f"axis '{name}' of event '{guid}'", fix))
-        if guid in places:
-            places[guid] = EventAxis(axis or MAIN, connects)
-    if not events.intersection(guid for _, guid, _ in rows):
+        if guid in axes:
+            has_event = True
+            axes[guid] = EventAxis(axis or MAIN, connects)
+    if not has_event:
         problems.append(Problem(str(path), "has no event of the pairs", "guids of events.csv"))
-    if problems:
-        raise DataError(problems)
-    return places
+    raise_all(problems)
+    return axes
 
 
 def _read_answers(path: Path, guids: set[str]) -> dict[str, str]:
     """Read an annotator's labels; pairs without an answer are left out."""
-    is_export = path.is_dir()
-    rows = inception.read_answers(path, inception.PAIR) if is_export else _read_sheet(path)
-    found: dict[str, str] = {}
+    if path.is_dir():
+        rows = inception.read_answers(path, inception.PAIR)
+    else:
+        table = read_from_people(path)
+        rows = _sheet_rows(table, ("q1", "q2") if "q1" in table.columns else ("label",))
+
+    labels: dict[str, str] = {}
     problems = []
     seen: set[str] = set()
-    for where, guid, given in rows:
+    for where, guid, answers in rows:
         if guid not in guids:
             problems.append(Problem(where, f"no pair '{guid}'", "guids of pairs.csv"))
         elif guid in seen:
             problems.append(Problem(where, f"pair '{guid}' occurs twice", "answer each pair once"))
-        elif any(given):
+        elif any(answers):
             try:
-                found[guid] = label_of(*given) if len(given) == 2 else _known(given[0])
+                labels[guid] = _label(answers)
             except ValueError as error:
                 problems.append(Problem(where, str(error), "q1 and q2: yes or no"))
         seen.add(guid)
-    if problems:
-        raise DataError(problems)
-    return found
+    raise_all(problems)
+    return labels
 
 
-def _read_sheet(path: Path) -> list[tuple[str, str, list[str]]]:
-    """Read line, guid, and the answers q1 and q2 or the label, of each row of a table."""
-    table = read_from_people(path)
-    return _sheet_rows(table, ("q1", "q2") if "q1" in table.columns else ("label",))
+def _sheet_rows(table: FileTable, columns: Sequence[str]) -> list[tuple[str, str, list[str]]]:
+    """Read place, guid and some columns of each row."""
+    table.require("guid", *columns)
+    rows = []
+    for index, row in enumerate(table.rows):
+        cells = [cell_text(row[name]).strip() for name in columns]
+        rows.append((table.where(index), cell_text(row["guid"]), cells))
+    return rows
 
 
-def _sheet_rows(table: FileTable, asked: Sequence[str]) -> list[tuple[str, str, list[str]]]:
-    """Read line, guid and the asked columns of each row."""
-    table.require("guid", *asked)
-    return [
-        (table.where(n), cell_text(row["guid"]), [cell_text(row[name]).strip() for name in asked])
-        for n, row in enumerate(table.rows)
-    ]
-
-
-def _known(label: str) -> str:
-    if label not in LABELS.values():
-        raise ValueError(f"label '{label}' is none of {', '.join(LABELS.values())}")
+def _label(answers: Sequence[str]) -> str:
+    """Turn two answers into a label, or check a label; a ValueError says what is wrong."""
+    if len(answers) == 2:
+        return label_of(*answers)
+    (label,) = answers
+    known = LABELS.values()
+    if label not in known:
+        raise ValueError(f"label '{label}' is none of {', '.join(known)}")
     return label
 
 
 def _write_data_set(pairs: Sequence[Pair], out: Path, code: str, test: float, seed: int) -> None:
     """Write the splits and the YAML by which `heron train` reads them."""
-    held = split_documents([pair.document for pair in pairs], test, seed)
+    test_documents = split_documents([pair.document for pair in pairs], test, seed)
+    splits: dict[str, list[Pair]] = {"train": [], "test": []}
+    for pair in pairs:
+        split = "test" if pair.document in test_documents else "train"
+        splits[split].append(pair)
+
     files = {}
-    for split in ("train", "test"):
-        ours = [pair for pair in pairs if (pair.document in held) == (split == "test")]
-        columns = {name: [getattr(pair, name) for pair in ours] for name in COLUMNS}
-        write_table(out / f"{split}.csv", columns)
-        documents = len({pair.document for pair in ours})
+    for split, rows in splits.items():
         path = out / f"{split}.csv"
-        print_lines(f"{path}: {len(ours):,} pairs of {documents} documents", files=[path])
-        files[split] = path, len(ours)
+        write_table(path, {name: [getattr(pair, name) for pair in rows] for name in COLUMNS})
+        documents = len({pair.document for pair in rows})
+        print_lines(f"{path}: {len(rows):,} pairs of {documents} documents", files=[path])
+        files[split] = path, len(rows)
     settings = {
         "title": "event pairs of your own",
         "language": code,
