@@ -140,11 +140,9 @@ def _read(dump: Path) -> Iterator[Any]:
 
 
 def _open(dump: Path) -> IO[Any]:
-    if dump.suffix == ".bz2":
-        return bz2.open(dump, "rb")
-    if dump.suffix == ".gz":
-        return gzip.open(dump, "rb")
-    return dump.open("rb")
+    openers: dict[str, Any] = {".bz2": bz2.open, ".gz": gzip.open}
+    opener = openers.get(dump.suffix, open)
+    return opener(dump, "rb")
 
 
 def _make_parts(plan: Plan, out: Path, workers: int, progress: bool | None) -> Counter[str]:
