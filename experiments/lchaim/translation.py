@@ -313,7 +313,7 @@ def _write(splits: TranslatedSplits, data: DataConfig, options: TranslateOptions
 
 
 def _table_columns(rows: Sequence[Translated]) -> dict[str, list[Any]]:
-    columns = {"guid": [row.original.guid for row in rows]}
+    columns: dict[str, list[Any]] = {"guid": [row.original.guid for row in rows]}
     for name, column in _COLUMNS.items():
         columns[column] = [getattr(row.there, name) for row in rows]
     columns["label"] = [row.original.label for row in rows]

@@ -21,7 +21,8 @@ class Alike:
         """Answer at once. A prompt is one text: instruction, examples, question."""
         for request in requests:
             _, *examples, question = request.messages[0]["content"].split("\n\n")
-            asked = set(folded_words(question))
-            best = max(examples, key=lambda each: len(asked & set(folded_words(each))), default="")
-            said = best.rpartition(":")[2].strip()
-            yield request.key, Answer(said, input_tokens=estimate_tokens(request))
+            words = set(folded_words(question))
+            shared = [len(words.intersection(folded_words(example))) for example in examples]
+            most_similar = examples[shared.index(max(shared))] if examples else ""
+            _, _, answer = most_similar.rpartition(":")
+            yield request.key, Answer(answer.strip(), input_tokens=estimate_tokens(request))

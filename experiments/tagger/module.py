@@ -28,7 +28,10 @@ from .task import OUTSIDE, entity_scores
 def tag_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOptions) -> Features:
     """Tokenize words; each word's first token has its position in `words`, its tag in `tags`."""
     tag_ids = {tag: number for number, tag in enumerate(options.label_order)}
-    tokens, words, tags, cut = [], [], [], []
+    tokens = []
+    words = []
+    tags = []
+    cut = []
     for example in examples:
         encoding = tokenizer(
             example.text.split(" "),
@@ -42,6 +45,7 @@ def tag_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOp
         words.append(token_ids(positions))
         tags.append(token_ids(tags_of_tokens(positions, gold)))
         cut.append(bool(encoding.encodings[0].overflowing))
+
     columns = {
         "tags": Column(flatten(tags)[0], "token", IGNORED),
         "words": Column(flatten(words)[0], "token"),
@@ -100,17 +104,20 @@ class TaggingModule(TaskModule):
         known_RL = tags_RL != IGNORED
         counts_R = known_RL.sum(dim=1)
         rows = 0 if batch.is_stand_in else len(batch)
+
         total = F.cross_entropy(
             logits.flatten(0, 1),
             tags_RL.flatten(),
             reduction="sum",
             label_smoothing=self.config.optim.label_smoothing,
         )
+
         log_p_RLC = logits.detach().log_softmax(2)
         gold_RL1 = tags_RL.clamp(min=0)[:, :, None]
         log_p_gold_RL = log_p_RLC.gather(2, gold_RL1)[:, :, 0]
         log_p_other_RL = log_p_RLC.scatter(2, gold_RL1, -torch.inf).amax(2)
         margin_RL = log_p_gold_RL - log_p_other_RL
+
         p_gold_R = ((log_p_gold_RL * known_RL).sum(dim=1) / counts_R).exp()
         margin_R = (margin_RL * known_RL).sum(dim=1) / counts_R
         right_R = (~known_RL | (margin_RL > 0)).all(dim=1)
@@ -130,18 +137,23 @@ class TaggingModule(TaskModule):
         tag_names = self.config.data.label_order
         tags_by_row: dict[int, dict[int, str]] = {}
         for output in outputs:
-            columns = (output.rows_R.tolist(), output.words_RL.tolist(), output.best_RL.tolist())
-            for row, words, tag_ids in zip(*columns, strict=True):
-                names = [tag_names[tag_id] for tag_id in tag_ids]
-                tags_by_row[row] = dict(zip(words, names, strict=True))
-        examples, tags = [], []
-        for example, row in zip(*in_file_order(data, split), strict=True):
-            if row in tags_by_row:
-                positions = range(len(example.text.split(" ")))
-                tags_of_words = [tags_by_row[row].get(word, OUTSIDE) for word in positions]
-                examples.append(example)
+            words_RL = output.words_RL.tolist()
+            best_RL = output.best_RL.tolist()
+            for index, row in enumerate(output.rows_R.tolist()):
+                names = [tag_names[tag_id] for tag_id in best_RL[index]]
+                tags_by_row[row] = dict(zip(words_RL[index], names, strict=True))
+
+        predicted = []
+        tags = []
+        examples, rows = in_file_order(data, split)
+        for example, row in zip(examples, rows, strict=True):
+            tag_of_word = tags_by_row.get(row)
+            if tag_of_word is not None:
+                words = example.text.split(" ")
+                tags_of_words = [tag_of_word.get(word, OUTSIDE) for word in range(len(words))]
+                predicted.append(example)
                 tags.append(" ".join(tags_of_words))
-        return TagPredictions(examples, tags)
+        return TagPredictions(predicted, tags)
 
 
 class TagPredictions(Predictions):

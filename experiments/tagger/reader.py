@@ -43,14 +43,16 @@ def lines_table(path: Path, columns: Columns) -> Table:
     for has_words, group in groupby(lines, lambda line: bool(line[1].strip())):
         if not has_words:
             continue
-        words, tags = [], []
+        words = []
+        tags = []
         numbered_lines = list(group)
         for _, line in numbered_lines:
             word, *tag = line.rsplit(None, 1)
             words.append(word)
             tags += tag  # none on a line of one word, which the reader reports
+        first_number, _ = numbered_lines[0]
         table.rows.append({columns.text: words, columns.label: tags})
-        table.lines.append(numbered_lines[0][0])
+        table.lines.append(first_number)
     return table
 
 
@@ -59,11 +61,13 @@ class SentenceReader(TableReader):
 
     def read(self, index: int) -> Example | None:
         """See `TableReader.read`."""
-        row, line = self.table.rows[index], self.table.lines[index]
+        row = self.table.rows[index]
+        line = self.table.lines[index]
         columns = self.config.columns
         guid = self.guid(row.get(columns.guid), line)
         words = split_cell(row[columns.text])
         tags = split_cell(row.get(columns.label)) if self.labels != "ignored" else []
+
         problems_before = len(self.problems)
         if not words or (tags and len(tags) != len(words)):
             self.problem(line, f"{len(words)} words, {len(tags)} tags", "a tag for each word")
@@ -72,6 +76,7 @@ class SentenceReader(TableReader):
             self.problem(line, f"unknown tags {', '.join(unknown)}", "data.label_order lists them")
         if len(self.problems) > problems_before:
             return None
+
         if not tags and self.labels == "required":
             self.unlabelled[""] += 1
             return None

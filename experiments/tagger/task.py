@@ -2,10 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from heron.base.registry import Registry, load, on_demand
+from heron.data.config import DataConfig
+from heron.data.examples import Example
 from heron.tasks.task import About, Task, TextScores
 
 from .reader import OUTSIDE, open_sentences
@@ -43,23 +46,30 @@ def entity_scores(
 ) -> dict[str, float]:
     """Score tags joined by spaces: entities, `macro_f1` over types that occur, word accuracy."""
     closed = any(tag[0] in "ES" for tag in label_order)
-    predicted, gold, right = Counter[str](), Counter[str](), Counter[str]()  # entities by type
-    words = right_words = 0
+    predicted = Counter[str]()  # entities by type
+    gold = Counter[str]()
+    right = Counter[str]()
+    words = 0
+    right_words = 0
     for gold_text, predicted_text in zip(golds, predictions, strict=True):
-        gold_tags, predicted_tags = gold_text.split(), predicted_text.split()
+        gold_tags = gold_text.split()
+        predicted_tags = predicted_text.split()
+        words += len(gold_tags)
+        for gold_tag, predicted_tag in zip(gold_tags, predicted_tags, strict=True):
+            right_words += gold_tag == predicted_tag
+
         gold_spans = entities(gold_tags, closed)
         predicted_spans = entities(predicted_tags, closed)
         gold.update(kind for kind, *_ in gold_spans)
         predicted.update(kind for kind, *_ in predicted_spans)
         right.update(kind for kind, *_ in gold_spans & predicted_spans)
-        words += len(gold_tags)
-        right_words += sum(a == b for a, b in zip(gold_tags, predicted_tags, strict=True))
+
     f1 = {}
     for tag in label_order:
         if tag != OUTSIDE:
-            kind = tag.partition("-")[2]
+            _, _, kind = tag.partition("-")
             f1[kind] = share(2 * right[kind], predicted[kind] + gold[kind])
-    occurring = [f1[kind] for kind in f1 if predicted[kind] + gold[kind]]
+    occurring = [value for kind, value in f1.items() if predicted[kind] + gold[kind]]
     return {
         "f1": share(2 * right.total(), predicted.total() + gold.total()),
         "precision": share(right.total(), predicted.total()),
@@ -77,10 +87,21 @@ def share(part: float, whole: float) -> float:
 
 def text_scores() -> TextScores:
     """Describe how tags are scored outside a run: sentences one by one, entities together."""
+
+    def exact_matches(
+        tags: Sequence[str], golds: Sequence[Sequence[str]], *_: Any
+    ) -> dict[str, Any]:
+        pairs = zip(tags, golds, strict=True)
+        return {"exact_match": np.array([predicted == gold for predicted, (gold,) in pairs], float)}
+
+    def entities_together(
+        examples: Sequence[Example], tags: Sequence[str], config: DataConfig
+    ) -> dict[str, float]:
+        golds = [str(example.target) for example in examples]
+        return entity_scores(config.label_order, golds, tags)
+
     return TextScores(
-        items=lambda tags, golds, *_: {
-            "exact_match": np.array([a == b for a, (b,) in zip(tags, golds, strict=True)], float)
-        },
+        items=exact_matches,
         metric="exact_match",
         right="exact_match",
         predicts="tags",
@@ -89,9 +110,7 @@ def text_scores() -> TextScores:
         group="guid",
         read=lambda path, config: open_sentences(config, {})(path, "required", "", {}),
         golds=lambda example: [str(example.target)],
-        rest=lambda examples, tags, config: entity_scores(
-            config.label_order, (str(example.target) for example in examples), tags
-        ),
+        rest=entities_together,
     )
 
 

@@ -22,87 +22,110 @@ ROUNDS = {
 }  # fmt: skip
 WINDOWS, MIXED = 817, 420  # of the first round's file; those with a sample of two labels
 MATRES = {"BEFORE": 6886, "AFTER": 4576, "EQUAL": 471, "VAGUE": 1644}  # its three files together
-SAID_WINDOWS = 1073, 3998  # section 3.4
+STATED_WINDOWS = 1073, 3998  # section 3.4
 ENCODERS = ("AlephBERTGimmel", "HeBERT", "mBERT", "AlephBERT")
 HEADS = ("seq_cls", "ess", "emp")
 
 
 def claims() -> Iterator[Claim]:
     """Yield the claims, recomputed."""
-    n = Published("trc")
-    counts = {label: n("table2", label, "count") for label in LABELS}
+    published = Published("trc")
+    counts = {label: published("table2", label, "count") for label in LABELS}
     total = sum(counts.values())
-    listed = " + ".join(f"{count:,.0f}" for count in counts.values())
-    said = n("table2", "total", "count")
+    stated = published("table2", "total", "count")
+    addends = " + ".join(f"{count:,.0f}" for count in counts.values())
     yield Claim(
-        "total", "Table 2", f"{said:,.0f} pairs", total, f"{listed} = {total:,.0f}", total == said
+        "total",
+        "Table 2",
+        f"{stated:,.0f} pairs",
+        total,
+        f"{addends} = {total:,.0f}",
+        total == stated,
     )
-    for label, count in counts.items():
-        printed = n("table2", label, "share", printed=True)
-        share = count / total
+
+    shares = {label: count / total for label, count in counts.items()}
+    for label, share in shares.items():
+        printed = published("table2", label, "share", printed=True)
         yield Claim(
             f"share-{label.lower()}",
             "Table 2",
             f"{printed:.0%}",
             share,
-            f"{count:,.0f} / {total:,.0f} = {share:.1%}",
+            f"{counts[label]:,.0f} / {total:,.0f} = {share:.1%}",
             abs(share - printed) <= 0.005,
         )
+
     for table, kind in (("table4", "relaxed"), ("table5", "strict")):
-        best = {
-            encoder: max(n(table, encoder, head, "macro F1") for head in HEADS)
-            for encoder in ENCODERS
-        }
+        best = {}
+        for encoder in ENCODERS:
+            best[encoder] = max(published(table, encoder, head, "macro F1") for head in HEADS)
         top = max(best.values())
         leaders = [encoder for encoder, score in best.items() if score == top]
-        ours = best["AlephBERTGimmel"]
+        stated_best = best["AlephBERTGimmel"]
+        names = ", ".join(leaders)
         yield Claim(
             f"best-encoder-{kind}",
             "section 4.1",
             "AlephBERTGimmel is best",
             top,
-            f"best {kind} macro F1: {', '.join(leaders)} {top:.2f}; AlephBERTGimmel {ours:.2f}",
+            f"best {kind} macro F1: {names} {top:.2f}; AlephBERTGimmel {stated_best:.2f}",
             leaders == ["AlephBERTGimmel"],
         )
-    yield from _agreement(n)
+
+    yield from _agreement(published)
+    yield from _relaxed_score()
     yield from _windows(total)
-    yield from _matres(n, {label: count / total for label, count in counts.items()})
+    yield from _matres(published, shares)
 
 
-def _agreement(n: Published) -> Iterator[Claim]:
-    pairs = [(a, b) for a in LABELS for b in LABELS]
+def _agreement(published: Published) -> Iterator[Claim]:
+    """Recompute kappa of both annotators, standard and by two definitions of relaxed."""
+    label_pairs = [(first, second) for first in LABELS for second in LABELS]
+    relaxed_pairs = relax(label_pairs, "VAGUE")
     # Without disagreements of VAGUE with BEFORE or AFTER.
-    kept = np.array([not ("VAGUE" in pair and {*pair} & {"BEFORE", "AFTER"}) for pair in pairs])
-    standard, recoded, excluded = [], [], []
+    left_out = []
+    for label in ("BEFORE", "AFTER"):
+        left_out += [("VAGUE", label), (label, "VAGUE")]
+    is_kept = np.array([pair not in left_out for pair in label_pairs])
+
+    standard = []
+    recoded = []
+    excluded = []
     for counts in ROUNDS.values():
-        of_pairs = np.array(counts).ravel()
-        standard.append(cohen(pairs, of_pairs))
-        recoded.append(cohen(relax(pairs, "VAGUE"), of_pairs))
-        excluded.append(cohen(pairs, of_pairs * kept))
-    for name, column, found in (
-        ("agreement", "standard", standard),
-        ("relaxed-agreement", "relaxed", excluded),
-        ("recoded-agreement", "relaxed", recoded),
+        pair_counts = np.array(counts).ravel()
+        standard.append(cohen(label_pairs, pair_counts))
+        recoded.append(cohen(relaxed_pairs, pair_counts))
+        excluded.append(cohen(label_pairs, pair_counts * is_kept))
+
+    by_exclusion = " without disagreements of VAGUE with BEFORE or AFTER"
+    by_code = ", as in the released code: VAGUE counts as the other's label, EQUAL too"
+    for name, column, rule, kappas in (
+        ("agreement", "standard", "", standard),
+        ("relaxed-agreement", "relaxed", by_exclusion, excluded),
+        ("recoded-agreement", "relaxed", by_code, recoded),
     ):
-        said = [n("table3", each, column) for each in ROUNDS]
-        what = {
-            "agreement": "",
-            "relaxed-agreement": " without disagreements of VAGUE with BEFORE or AFTER",
-            "recoded-agreement": ", as in the released code: VAGUE counts as the other's label, "
-            "EQUAL too",
-        }[name]
+        stated = [published("table3", round_name, column) for round_name in ROUNDS]
+        shown_stated = ", ".join(f"{kappa:.2f}" for kappa in stated)
+        shown = ", ".join(f"{kappa:.3f}" for kappa in kappas)
+        gaps = [abs(a - b) for a, b in zip(kappas, stated, strict=True)]
         yield Claim(
             name,
             "section 3.4, Table 3",
-            f"kappa {', '.join(f'{each:.2f}' for each in said)}{what}",
-            found[0],
-            f"kappa of the released labels{what}: {', '.join(f'{each:.3f}' for each in found)}",
-            all(abs(x - y) <= 0.0055 for x, y in zip(found, said, strict=True)),
+            f"kappa {shown_stated}{rule}",
+            kappas[0],
+            f"kappa of the released labels{rule}: {shown}",
+            max(gaps) <= 0.0055,
         )
-    counts = ROUNDS["first round"]
-    right = sum(row[index] for index, row in enumerate(counts[:-1]))
-    vague, samples = sum(counts[-1]), sum(map(sum, counts))
-    ignored, counted = right / (samples - vague), (right + vague) / samples
+
+
+def _relaxed_score() -> Iterator[Claim]:
+    """Compare two ways to score mistakes on VAGUE, the last of the labels."""
+    counts = np.array(ROUNDS["first round"])
+    samples = int(counts.sum())
+    vague = int(counts[-1].sum())
+    right = int(np.trace(counts[:-1, :-1]))
+    ignored = right / (samples - vague)
+    counted = (right + vague) / samples
     yield Claim(
         "relaxed-score",
         "section 4.1 and limitations",
@@ -116,18 +139,21 @@ def _agreement(n: Published) -> Iterator[Claim]:
 
 
 def _windows(total: float) -> Iterator[Claim]:
-    counts = ROUNDS["first round"]
-    samples = sum(map(sum, counts))
-    mixed = samples - sum(row[index] for index, row in enumerate(counts))
+    """Compare the stated numbers of windows and of pairs labelled twice with the files."""
+    counts = np.array(ROUNDS["first round"])
+    samples = int(counts.sum())
+    mixed = samples - int(np.trace(counts))
+    stated_mixed, stated_windows = STATED_WINDOWS
     yield Claim(
         "windows",
         "section 3.4",
-        f"{SAID_WINDOWS[0]:,} of {SAID_WINDOWS[1]:,} windows with disagreement",
+        f"{stated_mixed:,} of {stated_windows:,} windows with disagreement",
         MIXED,
         f"the first round's file has {samples:,} samples, {mixed:,} with two labels, in {WINDOWS} "
         f"windows, {MIXED} of them with such a sample: the numbers count samples",
-        (MIXED, WINDOWS) == SAID_WINDOWS,
+        (MIXED, WINDOWS) == STATED_WINDOWS,
     )
+
     second = sum(map(sum, ROUNDS["second round"]))
     yield Claim(
         "second-round",
@@ -137,35 +163,51 @@ def _windows(total: float) -> Iterator[Claim]:
         f"its file has {second:,} samples of two annotators; {mixed:,} had disagreement",
         second == mixed,
     )
+
+    share = samples / total
     yield Claim(
         "labelled-twice",
         "section 3.4",
         "about 55 % labelled by both annotators",
-        samples / total,
-        f"{samples:,} / {total:,.0f} = {samples / total:.1%}",
-        abs(samples / total - 0.55) <= 0.005,
+        share,
+        f"{samples:,} / {total:,.0f} = {share:.1%}",
+        abs(share - 0.55) <= 0.005,
     )
 
 
-def _matres(n: Published, ours: dict[str, float]) -> Iterator[Claim]:
+def _matres(published: Published, trc: dict[str, float]) -> Iterator[Claim]:
+    """Recompute MATRES's shares of labels, and compare them with TRC's."""
     total = sum(MATRES.values())
-    said = {label: n("table2", label, "MATRES") for label in LABELS}
-    found = {label: count / total for label, count in MATRES.items()}
+    matres = {}
+    stated = []
+    listed = []
+    gaps = []
+    for label, count in MATRES.items():
+        share = count / total
+        printed = published("table2", label, "MATRES")
+        matres[label] = share
+        stated.append(f"{printed:.0%}")
+        listed.append(f"{count:,} = {share:.1%}")
+        gaps.append(abs(share - printed))
+    stated_shares = ", ".join(stated)
+    shares = ", ".join(listed)
     yield Claim(
         "matres-shares",
         "Table 2",
-        f"MATRES: {', '.join(f'{share:.0%}' for share in said.values())}",
-        found["BEFORE"],
-        f"its released files ({total:,} relations): "
-        + ", ".join(f"{count:,} = {found[label]:.1%}" for label, count in MATRES.items()),
-        all(abs(found[label] - said[label]) <= 0.005 for label in LABELS),
+        f"MATRES: {stated_shares}",
+        matres["BEFORE"],
+        f"its released files ({total:,} relations): {shares}",
+        max(gaps) <= 0.005,
     )
+
+    equal, vague = trc["EQUAL"], trc["VAGUE"]
+    matres_equal, matres_vague = matres["EQUAL"], matres["VAGUE"]
     yield Claim(
         "less-vague-than-matres",
         "section 3.2",
         "more EQUAL and fewer VAGUE than in MATRES",
-        found["VAGUE"],
-        f"EQUAL {ours['EQUAL']:.1%} against {found['EQUAL']:.1%}, VAGUE {ours['VAGUE']:.1%} "
-        f"against {found['VAGUE']:.1%} in MATRES's released files",
-        ours["EQUAL"] > found["EQUAL"] and ours["VAGUE"] < found["VAGUE"],
+        matres_vague,
+        f"EQUAL {equal:.1%} against {matres_equal:.1%}, VAGUE {vague:.1%} "
+        f"against {matres_vague:.1%} in MATRES's released files",
+        equal > matres_equal and vague < matres_vague,
     )

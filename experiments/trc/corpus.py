@@ -292,7 +292,7 @@ def _pairs(arguments: Sequence[str]) -> int:
     else:
         documents = read_treebank(options.source, options.forms, options.every)
     markers = Markers(*language.event_markers)
-    pairs = []
+    pairs: list[Pair] = []
     for document in documents:
         pairs += make_pairs(document, markers, options.window)
     if not pairs:

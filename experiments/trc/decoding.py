@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_array
+from scipy.sparse import lil_array
 
 from heron.data.examples import Example
 from heron.data.markers import Markers, parse_marked
@@ -27,8 +27,8 @@ INVERSE = {BEFORE: AFTER, AFTER: BEFORE, EQUAL: EQUAL, VAGUE: VAGUE}
 # The relations a-c that relations a-b and b-c allow; pairs that are not listed allow all, such as
 # two vague relations, or one before and one after.
 COMPOSED: dict[tuple[str, str], set[str]] = {
-    **{(EQUAL, each): {each} for each in RELATIONS},
-    **{(each, EQUAL): {each} for each in RELATIONS},
+    **{(EQUAL, relation): {relation} for relation in RELATIONS},
+    **{(relation, EQUAL): {relation} for relation in RELATIONS},
     (BEFORE, BEFORE): {BEFORE},
     (AFTER, AFTER): {AFTER},
     (BEFORE, VAGUE): {BEFORE, VAGUE},
@@ -38,7 +38,8 @@ COMPOSED: dict[tuple[str, str], set[str]] = {
 }
 
 Span = tuple[int, int]
-Triple = tuple[tuple[int, bool], tuple[int, bool], tuple[int, bool]]
+Side = tuple[int, bool]  # the position of a pair in its window, and whether it is reversed
+Triple = tuple[Side, Side, Side]
 
 
 def transitive(columns: Mapping[str, Sequence[Any]]) -> dict[str, float]:
@@ -53,8 +54,9 @@ def transitive(columns: Mapping[str, Sequence[Any]]) -> dict[str, float]:
 
 def _unmarked(text: str) -> Example:
     """Remove its language's markers from a text."""
-    known = [Markers(*get_language(code).event_markers) for code in LANGUAGES]
-    plain, spans = parse_marked(text, next(m for m in known if all(map(text.__contains__, m))))
+    markers = (Markers(*get_language(code).event_markers) for code in LANGUAGES)
+    used = next(known for known in markers if all(marker in text for marker in known))
+    plain, spans = parse_marked(text, used)
     return Example("", plain, spans=spans)
 
 
@@ -77,11 +79,13 @@ def decode_windows(
     windows: dict[str, list[int]] = {}
     for row, example in enumerate(examples):
         windows.setdefault(example.text, []).append(row)
+
     for rows in windows.values():
         triples = list(find_triples([examples[row] for row in rows]))
-        if any(_contradicts(triple, names[decoded_R[rows]]) for triple in triples):
-            costs = -np.log(np.maximum(probabilities_RC[rows].astype(float), 1e-12))
-            decoded_R[rows] = _solve(costs, triples, labels)
+        names_R = names[decoded_R[rows]]
+        if any(_contradicts(triple, names_R) for triple in triples):
+            probable_RC = np.maximum(probabilities_RC[rows].astype(float), 1e-12)
+            decoded_R[rows] = _solve(-np.log(probable_RC), triples, labels)
     return decoded_R
 
 
@@ -90,53 +94,71 @@ def find_triples(pairs: Sequence[Example]) -> Iterator[Triple]:
 
     Yields the pairs a-b, b-c and a-c: their positions, and whether each is reversed.
     """
-    known: dict[tuple[Span, Span], tuple[int, bool]] = {}
-    for number, pair in enumerate(pairs):
-        first, second = pair.spans[0], pair.spans[1]
-        known.setdefault((second, first), (number, True))
-        known[first, second] = number, False
-    events = sorted({event for pair in known for event in pair})
+    sides: dict[tuple[Span, Span], Side] = {}
+    for index, pair in enumerate(pairs):
+        first, second = pair.spans
+        sides.setdefault((second, first), (index, True))
+        sides[first, second] = (index, False)
+    events = sorted({event for spans in sides for event in spans})
+
     for a, b, c in permutations(events, 3):
-        if a < c and {(a, b), (b, c), (a, c)} <= known.keys():  # c, b, a is equivalent
-            yield known[a, b], known[b, c], known[a, c]
+        if a > c:  # c, b, a is equivalent
+            continue
+        triple = (a, b), (b, c), (a, c)
+        if all(spans in sides for spans in triple):
+            yield sides[a, b], sides[b, c], sides[a, c]
 
 
 def _contradicts(triple: Triple, names: Sequence[str]) -> bool:
     first, second, third = (
-        INVERSE[names[number]] if turned else names[number] for number, turned in triple
+        INVERSE[names[index]] if is_reversed else names[index] for index, is_reversed in triple
     )
     return third not in COMPOSED.get((first, second), RELATIONS)
 
 
-def _solve(costs: np.ndarray, triples: Sequence[Triple], labels: Sequence[str]) -> np.ndarray:
-    """Minimize the cost of one label per pair, [pairs, C], with a binary variable for each."""
-    pairs, classes = costs.shape
+def _solve(costs_RC: np.ndarray, triples: Sequence[Triple], labels: Sequence[str]) -> np.ndarray:
+    """Minimize the cost of one label per pair, with a binary variable for each pair and label.
 
-    def variable(pair: tuple[int, bool], name: str) -> int | None:
-        name = INVERSE[name] if pair[1] else name
-        return pair[0] * classes + labels.index(name) if name in labels else None
+    Returns:
+        Class ids, `[R]`.
+    """
+    pairs, classes = costs_RC.shape
 
-    rows: list[dict[int, float]] = [
-        {pair * classes + label: 1.0 for label in range(classes)} for pair in range(pairs)
-    ]
-    for first, second, third in triples:
-        for (one, two), allowed in COMPOSED.items():
-            both = variable(first, one), variable(second, two)
-            if both[0] is None or both[1] is None:
+    def variable(side: Side, name: str) -> int | None:
+        """Find the variable of a relation, named as the side is read; None: no such class."""
+        index, is_reversed = side
+        if is_reversed:
+            name = INVERSE[name]
+        return index * classes + labels.index(name) if name in labels else None
+
+    # Each constraint maps variables to their coefficients; first, every pair has one label.
+    constraints: list[dict[int, float]] = []
+    for pair in range(pairs):
+        constraints.append({pair * classes + label: 1.0 for label in range(classes)})
+    for ab, bc, ac in triples:
+        for (first_name, second_name), allowed in COMPOSED.items():
+            first = variable(ab, first_name)
+            second = variable(bc, second_name)
+            if first is None or second is None:
                 continue
-            row = {both[0]: 1.0, both[1]: 1.0}
+            # If both variables are 1, so is that of a relation which they allow.
+            constraint = {first: 1.0, second: 1.0}
             for name in allowed:
-                if (place := variable(third, name)) is not None:
-                    row[place] = row.get(place, 0.0) - 1.0
-            rows.append(row)
-    entries = [(n, place, value) for n, row in enumerate(rows) for place, value in row.items()]
-    numbers, places, values = zip(*entries, strict=True)
-    matrix = csr_array((values, (numbers, places)), shape=(len(rows), costs.size))
-    low = [1.0] * pairs + [-np.inf] * (len(rows) - pairs)
-    found = milp(
-        costs.ravel(),
-        integrality=np.ones(costs.size),
+                third = variable(ac, name)
+                if third is not None:
+                    constraint[third] = constraint.get(third, 0.0) - 1.0
+            constraints.append(constraint)
+
+    matrix = lil_array((len(constraints), costs_RC.size))
+    for row, constraint in enumerate(constraints):
+        for column, coefficient in constraint.items():
+            matrix[row, column] = coefficient
+    low = np.full(len(constraints), -np.inf)
+    low[:pairs] = 1.0
+    solution = milp(
+        costs_RC.ravel(),
+        integrality=np.ones(costs_RC.size),
         bounds=Bounds(0, 1),
-        constraints=LinearConstraint(matrix, low, np.ones(len(rows))),
+        constraints=LinearConstraint(matrix.tocsr(), low, np.ones(len(constraints))),
     )
-    return found.x.reshape(costs.shape).argmax(axis=1)
+    return solution.x.reshape(costs_RC.shape).argmax(axis=1)

@@ -35,23 +35,30 @@ def write_documents(documents: Sequence[Any], pairs: Sequence[Any], out: Path) -
     paths = [write_file(out / _TYPES, types.to_xml())]
     for document in documents:
         cas = cassis.Cas(typesystem=types)
-        cas.sofa_string, cas.sofa_mime = document.text, "text/plain"
+        cas.sofa_string = document.text
+        cas.sofa_mime = "text/plain"
         for start, end in document.sentences:
             cas.add(types.get_type(_SENTENCE)(begin=start, end=end))
             for low, high in _words(document.text, start, end):
                 cas.add(types.get_type(_TOKEN)(begin=low, end=high))
-        events = [
-            types.get_type(EVENT)(begin=start, end=end, guid=document.event_guid(number))
-            for number, (start, end) in enumerate(document.events)
-        ]
-        for event in events:
+
+        events = []
+        for number, (start, end) in enumerate(document.events):
+            guid = document.event_guid(number)
+            event = types.get_type(EVENT)(begin=start, end=end, guid=guid)
             cas.add(event)
+            events.append(event)
         for pair in pairs:
             if pair.document == document.name:
-                first, second = (events[place] for place in pair.events)
-                ends = {"begin": second.begin, "end": second.end}
-                link = {"Governor": first, "Dependent": second}
-                cas.add(types.get_type(PAIR)(**ends, **link, guid=pair.guid))
+                first, second = (events[index] for index in pair.events)
+                relation = types.get_type(PAIR)(
+                    begin=second.begin,
+                    end=second.end,
+                    Governor=first,
+                    Dependent=second,
+                    guid=pair.guid,
+                )
+                cas.add(relation)
         paths.append(write_file(out / f"{document.name}.xmi", cas.to_xmi()))
     return paths
 
@@ -79,16 +86,18 @@ def _answers(
 ) -> Iterator[tuple[str, str, list[str]]]:
     cassis = _cassis()
     try:
-        cas = cassis.load_cas_from_xmi(
-            io.BytesIO(content), typesystem=cassis.load_typesystem(io.BytesIO(types))
-        )
+        typesystem = cassis.load_typesystem(io.BytesIO(types))
+        cas = cassis.load_cas_from_xmi(io.BytesIO(content), typesystem=typesystem)
         annotations = cas.select(layer)
     except Exception as error:  # the library does not document its errors for broken XML
         raise DataError(where, f"cannot be read: {error}", "UIMA CAS XMI") from error
     for annotation in annotations:
-        answers = [getattr(annotation, name, None) or "" for name in FEATURES[layer]]
         guid = str(getattr(annotation, "guid", None))  # an annotator may have added an event
-        yield where, guid, [str(answer).strip() for answer in answers]
+        answers = []
+        for name in FEATURES[layer]:
+            answer = getattr(annotation, name, None) or ""
+            answers.append(str(answer).strip())
+        yield where, guid, answers
 
 
 def _exports(folder: Path) -> Iterator[tuple[str, bytes, bytes]]:
@@ -123,11 +132,11 @@ def _typesystem(cassis: Any) -> Any:
 
 
 def _words(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    place = start
+    position = start
     for word in text[start:end].split():
-        place = text.index(word, place)
-        yield place, place + len(word)
-        place += len(word)
+        begin = text.index(word, position)
+        position = begin + len(word)
+        yield begin, position
 
 
 def _cassis() -> Any:

@@ -7,14 +7,13 @@ UzZaman et al., "SemEval-2013 Task 1: TempEval-3" (texts, TimeML). Neither is pa
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
 from heron.base.cells import Cell, Table
-from heron.base.errors import DataError, Problem
+from heron.base.errors import DataError, Problem, raise_all
 from heron.base.terminal import print_lines, print_tables, tracked
 from heron.config.parsing import parse_options
 from heron.data.examples import Span
@@ -55,64 +54,76 @@ class TimeML:
         Raises:
             ValueError: there is none, or more than one; or the number has another word.
         """
-        spans = [self.events[number]] if number in self.events else self.unnumbered
-        found = [span for span in spans if word.casefold() in self.text[slice(*span)].casefold()]
-        if len(found) == 1:
-            return found[0]
+        folded = word.casefold()
         if number in self.events:
-            raise ValueError(f"'{word}' is '{self.text[slice(*spans[0])]}' in the text")
-        what = f"{len(found)} events '{word}' without an instance"
-        raise ValueError(f"no event instance ei{number}, and {what}")
+            span = self.events[number]
+            text = self.text[slice(*span)]
+            if folded in text.casefold():
+                return span
+            raise ValueError(f"'{word}' is '{text}' in the text")
+
+        spans = [span for span in self.unnumbered if folded in self.text[slice(*span)].casefold()]
+        if len(spans) == 1:
+            return spans[0]
+        candidates = f"{len(spans)} events '{word}' without an instance"
+        raise ValueError(f"no event instance ei{number}, and {candidates}")
 
 
 def run(arguments: Sequence[str]) -> int:
     """Write train.csv and test.csv, which `data=matres` reads; returns the exit code."""
     options = parse_options(MatresOptions, arguments)
-    lines = {name: read_relations(options.relations / f"{name}.txt") for name in PARTS}
-    places = {path.stem: path for folder in options.texts for path in folder.rglob("*.tml")}
-    named = {line[0] for part in lines.values() for line in part}
-    if missing := sorted(named - set(places)):
+    files = {name: options.relations / f"{name}.txt" for name in PARTS}
+    lines = {name: read_relations(path) for name, path in files.items()}
+    texts = {path.stem: path for folder in options.texts for path in folder.rglob("*.tml")}
+    names = sorted({line[0] for part in lines.values() for line in part})
+    missing = [name for name in names if name not in texts]
+    if missing:
         folders = ", ".join(map(str, options.texts))
-        what = f"{len(missing)} of {len(named)} documents are missing, such as {missing[0]}.tml"
-        raise DataError(folders, what, "TimeBank, AQUAINT and Platinum of TempEval-3")
-    documents = {name: read_timeml(places[name]) for name in tracked(sorted(named), "reading")}
+        problem = f"{len(missing)} of {len(names)} documents are missing, such as {missing[0]}.tml"
+        raise DataError(folders, problem, "TimeBank, AQUAINT and Platinum of TempEval-3")
+    documents = {name: read_timeml(texts[name]) for name in tracked(names, "reading")}
+
     rows: list[tuple[Cell, ...]] = []
     problems: list[Problem] = []
-    by_word = 0
     paths: list[Path] = []
+    by_word = 0
     for split, parts in SPLITS.items():
-        found = []
-        before = len(problems)
-        for name in parts:
-            path = options.relations / f"{name}.txt"
-            for number, line in enumerate(lines[name], 1):
-                document = documents[line[0]]
+        columns: dict[str, list[str]] = {name: [] for name in COLUMNS}
+        used = set()
+        problems_before = len(problems)
+        for part in parts:
+            for number, line in enumerate(lines[part], 1):
+                name, _, _, first, second, _ = line
+                document = documents[name]
+                used.add(name)
                 try:
-                    found.append(place(line, document))
+                    relation = mark_relation(line, document)
                 except ValueError as error:
-                    fix = f"an event of {places[line[0]]}"
-                    problems.append(Problem(f"{path}:{number}", str(error), fix))
+                    fix = f"an event of {texts[name]}"
+                    problems.append(Problem(f"{files[part]}:{number}", str(error), fix))
                     continue
-                by_word += not {*line[3:5]} <= document.events.keys()
-        if not found:
+                for column, value in zip(columns.values(), relation, strict=True):
+                    column.append(value)
+                if first not in document.events or second not in document.events:
+                    by_word += 1
+
+        pairs = len(columns["guid"])
+        if not pairs:
             raise DataError(problems or [Problem(split, "no relation", " and ".join(parts))])
-        written = dict(zip(COLUMNS, map(list, zip(*found, strict=True)), strict=True))
-        counts = Counter(each[-1] for each in found)
-        left_out = len(problems) - before
-        rows.append((split, len(found), *(counts[n] for n in LABELS.values()), left_out))
-        documents_used = sorted({line[0] for name in parts for line in lines[name]})
-        paths += write_built(
-            options.out / f"{split}.csv",
-            written,
-            "heron build matres",
-            [options.relations / f"{name}.txt" for name in parts]
-            + [places[name] for name in documents_used],
-            {"events that the texts lack": left_out},
-        )
-    notes = [f"Found by its word, without an instance of the text: {by_word:,}."] if by_word else []
-    notes += [f"Left out: {problem}." for problem in problems[:3]]
-    columns = ("split", "pairs", *LABELS.values(), "left out")
-    print_tables([Table("MATRES", columns, tuple(rows), " ".join(notes))])
+        left_out = len(problems) - problems_before
+        counts = [columns["label"].count(label) for label in LABELS.values()]
+        rows.append((split, pairs, *counts, left_out))
+        sources = [files[part] for part in parts]
+        sources += [texts[name] for name in sorted(used)]
+        out = options.out / f"{split}.csv"
+        reasons = {"events that the texts lack": left_out}
+        paths += write_built(out, columns, "heron build matres", sources, reasons)
+
+    notes = [f"Left out: {problem}." for problem in problems[:3]]
+    if by_word:
+        notes.insert(0, f"Found by its word, without an instance of the text: {by_word:,}.")
+    titles = ("split", "pairs", *LABELS.values(), "left out")
+    print_tables([Table("MATRES", titles, tuple(rows), " ".join(notes))])
     print_lines(*paths)
     return 0
 
@@ -127,14 +138,13 @@ def read_relations(path: Path) -> list[list[str]]:
         lines = [line.split("\t") for line in path.read_text("utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(str(path), f"cannot be read: {error}", "MATRES's file") from error
-    allowed = list(LABELS.values())
-    problems = [
-        Problem(f"{path}:{number}", "not document, 2 words, 2 numbers, label", ", ".join(allowed))
-        for number, line in enumerate(lines, 1)
-        if len(line) != 6 or line[5] not in allowed
-    ]
-    if problems:
-        raise DataError(problems)
+    labels = list(LABELS.values())
+    problems = []
+    for number, line in enumerate(lines, 1):
+        if len(line) != 6 or line[5] not in labels:
+            problem = "not document, 2 words, 2 numbers, label"
+            problems.append(Problem(f"{path}:{number}", problem, ", ".join(labels)))
+    raise_all(problems)
     return lines
 
 
@@ -151,34 +161,40 @@ def read_timeml(path: Path) -> TimeML:
     body = root.find("TEXT")
     if body is None:
         raise DataError(str(path), "has no TEXT", "TimeML of TempEval-3")
-    text, spans = "", {}
+    text = ""
+    spans = {}
     for element, opens in _walk(body):
-        if opens:
-            start, text = len(text), text + (element.text or "")
-            if element.tag == "EVENT":
-                spans[element.get("eid")] = Span(start, start + len("".join(element.itertext())))
-        else:
+        if not opens:
             text += element.tail or ""
-    made = {
-        str(each.get("eiid")).removeprefix("ei"): each.get("eventID")
-        for each in root.iter("MAKEINSTANCE")
-        if each.get("eventID") in spans
-    }
-    events = {number: spans[name] for number, name in made.items()}
-    unnumbered = [span for name, span in spans.items() if name not in made.values()]
-    return TimeML(text, [Span(*m.span()) for m in _SENTENCE.finditer(text)], events, unnumbered)
+            continue
+        start = len(text)
+        text += element.text or ""
+        if element.tag == "EVENT":
+            words = "".join(element.itertext())
+            spans[element.get("eid")] = Span(start, start + len(words))
+
+    events = {}
+    unnumbered = dict(spans)
+    for instance in root.iter("MAKEINSTANCE"):
+        event = instance.get("eventID")
+        if event in spans:
+            number = str(instance.get("eiid")).removeprefix("ei")
+            events[number] = spans[event]
+            unnumbered.pop(event, None)
+    sentences = [Span(*match.span()) for match in _SENTENCE.finditer(text)]
+    return TimeML(text, sentences, events, list(unnumbered.values()))
 
 
 def _walk(body: ElementTree.Element) -> list[tuple[ElementTree.Element, bool]]:
     """List the start and end of each element, in the order of the text."""
-    found = [(body, True)]
+    tags = [(body, True)]
     for child in body:
-        found += _walk(child)
-        found.append((child, False))
-    return found
+        tags += _walk(child)
+        tags.append((child, False))
+    return tags
 
 
-def place(line: Sequence[str], document: TimeML) -> tuple[str, str, str, str]:
+def mark_relation(line: Sequence[str], document: TimeML) -> tuple[str, str, str, str]:
     """Mark both events of a relation, in the sentences from the first to the last event.
 
     Returns:
@@ -187,14 +203,17 @@ def place(line: Sequence[str], document: TimeML) -> tuple[str, str, str, str]:
     Raises:
         ValueError: the document has no such event, or another word at it.
     """
-    name, *words, first, second, label = line
-    spans = [document.event(*event) for event in zip((first, second), words, strict=True)]
-    low, high = min(spans).start, max(spans).end
-    inside = [each for each in document.sentences if each.start < high and each.end > low]
-    start, end = min(inside[0].start, low), max(inside[-1].end, high)
+    name, first_word, second_word, first, second, label = line
+    spans = [document.event(first, first_word), document.event(second, second_word)]
+    low = min(spans).start
+    high = max(spans).end
+    inside = [span for span in document.sentences if span.start < high and span.end > low]
+    start = min(inside[0].start, low)
+    end = max(inside[-1].end, high)
+
     text = document.text[start:end]
     start += len(text) - len(text.lstrip())
-    text = text.strip()
-    places = [Span(a - start, b - start) for a, b in spans]
-    marked = mark(text, places, Markers(*get_language("en").event_markers)).text
+    in_text = [Span(begin - start, finish - start) for begin, finish in spans]
+    markers = Markers(*get_language("en").event_markers)
+    marked = mark(text.strip(), in_text, markers).text
     return f"{name}.{first}.{second}", name, " ".join(marked.split()), label

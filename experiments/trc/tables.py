@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from heron.base.cells import Cell, Table
-from heron.base.errors import DataError, Problem
+from heron.base.errors import Problem, raise_all
 from heron.base.files import sha256_file
 from heron.base.tables import cell_text
 from heron.data.markers import with_markers
@@ -76,15 +76,16 @@ def label_map(request: Request) -> Filled:
 def _labelled(path: Path) -> Table:
     table = read_from_people(path)
     table.require("q1", "q2")
-    found, problems = dict.fromkeys(LABELS.values(), 0), []
+    counts = dict.fromkeys(LABELS.values(), 0)
+    problems = []
     for index, row in enumerate(table.rows):
         try:
-            found[label_of(cell_text(row["q1"]), cell_text(row["q2"]))] += 1
+            label = label_of(cell_text(row["q1"]), cell_text(row["q2"]))
+            counts[label] += 1
         except ValueError as error:
             problems.append(Problem(table.where(index), str(error), "q1 and q2: yes or no"))
-    if problems:
-        raise DataError(problems)
-    return Table(f"Labels of {path.name}", ("label", "rows"), tuple(found.items()))
+    raise_all(problems)
+    return Table(f"Labels of {path.name}", ("label", "rows"), tuple(counts.items()))
 
 
 def labels(request: Request) -> Filled:
@@ -94,24 +95,29 @@ def labels(request: Request) -> Filled:
     """
     shipped = read_shipped(configure("trc", []), request.data_dir, request.cache_dir)
     names = shipped.config.label_order
-    part = f"only {', '.join(shipped.splits)}" if shipped.missing else ""
-    said = Counter(example.label for rows in shipped.splits.values() for example in rows)
-    counts = {name: said[name] for name in names}
-    total = sum(counts.values())
-    values: dict[Names, Estimate] = {("total", "count"): Estimate(total, mark=part)}
-    for name, count in counts.items():
-        values[name, "count"] = Estimate(count, mark=part)
-        values[name, "share"] = Estimate(count / total, n=total, of="pairs", mark=part)
+    mark = f"only {', '.join(shipped.splits)}" if shipped.missing else ""
+    of_labels = Counter(example.label for rows in shipped.splits.values() for example in rows)
+    total = sum(of_labels[name] for name in names)
+    estimates: dict[Names, Estimate] = {("total", "count"): Estimate(total, mark=mark)}
+    for name in names:
+        count = of_labels[name]
+        estimates[name, "count"] = Estimate(count, mark=mark)
+        estimates[name, "share"] = Estimate(count / total, n=total, of="pairs", mark=mark)
+
+    notes = []
     paths = [request.data_dir / "matres" / f"{name}.txt" for name in MATRES]
-    others = _matres(paths) if all(path.is_file() for path in paths) else {}
-    for name in names if others else ():
-        n = sum(others.values())
-        values[name, "MATRES"] = Estimate(others[name] / n, n=n, of="relations")
-    notes = [] if others else [f"MATRES is not here: {', '.join(map(str, paths))}."]
-    return Filled({"table2": values}, notes=notes)
+    if all(path.is_file() for path in paths):
+        counts = _matres_counts(paths)
+        relations = sum(counts.values())
+        for name in names:
+            share = counts[name] / relations
+            estimates[name, "MATRES"] = Estimate(share, n=relations, of="relations")
+    else:
+        notes.append(f"MATRES is not here: {', '.join(map(str, paths))}.")
+    return Filled({"table2": estimates}, notes=notes)
 
 
-def _matres(paths: list[Path]) -> dict[str, int]:
+def _matres_counts(paths: list[Path]) -> dict[str, int]:
     """Count MATRES's relations: six columns separated by tabs, the last is the label."""
     counts = dict.fromkeys(LABELS.values(), 0)
     problems = []
@@ -122,8 +128,7 @@ def _matres(paths: list[Path]) -> dict[str, int]:
                 counts[label] += 1
             else:
                 problems.append(Problem(f"{path}:{number}", f"label '{label}'", ", ".join(counts)))
-    if problems:
-        raise DataError(problems)
+    raise_all(problems)
     return counts
 
 
@@ -135,32 +140,33 @@ def agreement(request: Request) -> Filled:
     Source: TRC, section 3.4; the rule is that of the authors' code.
     Deviates: the text excludes only disagreements of VAGUE with BEFORE or AFTER.
     """
-    values: dict[Names, Estimate] = {}
+    measure_of = {"standard": "Cohen's kappa", "relaxed": "relaxed Cohen's kappa"}
+    estimates: dict[Names, Estimate] = {}
     for name, path in _annotations(request).items():
-        said = agreements(read_labels([path], LAYOUT), "VAGUE", seed=request.seed)
-        found = {each.measure: each for each in said}
-        for column, measure in (
-            ("standard", "Cohen's kappa"),
-            ("relaxed", "relaxed Cohen's kappa"),
-        ):
-            each = found[measure]
-            assert each.value is not None
-            values[name, column] = Estimate(each.value, each.low, each.high, each.n, "pairs")
-    return Filled({"table3": values}, notes=("Intervals: bootstrap over pairs.",))
+        labels = read_labels([path], LAYOUT)
+        measured = agreements(labels, "VAGUE", seed=request.seed)
+        by_measure = {agreement.measure: agreement for agreement in measured}
+        for column, measure in measure_of.items():
+            kappa = by_measure[measure]
+            assert kappa.value is not None
+            estimate = Estimate(kappa.value, kappa.low, kappa.high, kappa.n, "pairs")
+            estimates[name, column] = estimate
+    return Filled({"table3": estimates}, notes=("Intervals: bootstrap over pairs.",))
 
 
 def _annotations(request: Request) -> dict[str, Path]:
     """Find the files of annotations; a DataError names each missing or different file."""
-    found, problems = {}, []
+    paths = {}
+    problems = []
     for name, (file, sha256) in ROUNDS.items():
-        path = found[name] = request.data_dir / file
+        path = request.data_dir / file
+        paths[name] = path
         if not path.is_file():
             problems.append(Problem(str(path), "missing", f"from {HOMEPAGE}, misc/"))
         elif sha256_file(path) != sha256:
             problems.append(Problem(str(path), "has been changed", f"use the file of {HOMEPAGE}"))
-    if problems:
-        raise DataError(problems)
-    return found
+    raise_all(problems)
+    return paths
 
 
 def examples(request: Request) -> Filled:
@@ -168,9 +174,11 @@ def examples(request: Request) -> Filled:
     shipped = read_shipped(configure("trc", []), request.data_dir, request.cache_dir)
     rows: list[tuple[Cell, ...]] = []
     for name in shipped.config.label_order:
-        ours = [e for split in shipped.splits.values() for e in split if e.label == name]
-        chosen = min(ours, key=lambda e: (len(e.text), e.guid))
-        marked = with_markers(chosen, shipped.config)
-        rows.append((name, cut_text(marked, _LONGEST), chosen.guid))
+        pairs = []
+        for split in shipped.splits.values():
+            pairs += [pair for pair in split if pair.label == name]
+        shortest = min(pairs, key=lambda pair: (len(pair.text), pair.guid))
+        text = with_markers(shortest, shipped.config)
+        rows.append((name, cut_text(text, _LONGEST), shortest.guid))
     title = "Table 6: the shortest pair of each label"
     return Filled(tables=[Table(title, ("label", "text", "guid"), tuple(rows))])
