@@ -19,7 +19,7 @@ from hashlib import blake2b
 from itertools import accumulate
 from multiprocessing import get_context
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from rich.progress import Progress
 
@@ -139,7 +139,7 @@ def _read(dump: Path) -> Iterator[Any]:
         raise DataError(str(dump), f"cannot be read: {error}", fix) from error
 
 
-def _open(dump: Path) -> IO[Any]:
+def _open(dump: Path) -> Any:
     if dump.suffix == ".bz2":
         return bz2.open(dump, "rb")
     if dump.suffix == ".gz":
