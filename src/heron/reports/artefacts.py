@@ -146,8 +146,11 @@ def _attempt(read: Callable[[Path], Any], path: Path, missing: list[str]) -> Any
     try:
         return read(path)
     except HeronError as error:
-        reason = first_line(error).replace(f"{path.parent.parent}{os.sep}", "")
-        missing.append(reason if path.name in reason else f"{path.name}: {reason}")
+        run = f"{path.parent.parent}{os.sep}"
+        reason = first_line(error).replace(run, "")
+        if path.name not in reason:
+            reason = f"{path.name}: {reason}"
+        missing.append(reason)
     except (OSError, ValueError) as error:
         missing.append(f"{path.name} cannot be read: {error}")
 

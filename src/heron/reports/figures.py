@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib
 import numpy as np
@@ -27,8 +27,13 @@ if TYPE_CHECKING:
     from heron.results.systems import System
 
 # Okabe and Ito's palette: distinguishable with any kind of colour vision, and in grey.
-BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
-INK, QUIET, FAINT = "#1f2937", "#6b7280", "#e5e7eb"
+BLUE = "#0072B2"
+ORANGE = "#D55E00"
+GREEN = "#009E73"
+PURPLE = "#CC79A7"
+INK = "#1f2937"
+QUIET = "#6b7280"
+FAINT = "#e5e7eb"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE)
 
 STYLE: Any = {
@@ -46,6 +51,25 @@ STYLE: Any = {
     "ytick.color": QUIET,
     "legend.frameon": False,
     "figure.facecolor": "white",
+}
+CENTRED: Any = {"ha": "center", "va": "center"}
+_LINE_STYLES = ("--", ":")  # of extractive baselines, of which there are two
+_LEVEL: Any = {"ha": "right", "color": QUIET, "fontsize": 7}
+_DIAMOND: Any = {"fmt": "D", "color": BLUE, "markersize": 5, "capsize": 3}
+_HATCHED: Any = {
+    "align": "edge",
+    "facecolor": "none",
+    "edgecolor": ORANGE,
+    "hatch": "///",
+    "linewidth": 0.6,
+}
+_POINTS: Any = {
+    "cmap": "cividis",
+    "vmin": 0,
+    "vmax": 1,
+    "s": 9,
+    "alpha": 0.7,
+    "linewidths": 0,
 }
 _DPI = 150
 _LOSSES = (("train/loss", "train", QUIET, "--"), ("validation/loss", "validation", BLUE, "-"))
@@ -65,7 +89,10 @@ def run_figure(run: RunRecord, artefacts: Artefacts) -> bytes:
     """Draw a run's confusion matrix (or scores of texts by length), curves and data map.
 
     Where probabilities were stored, a second row shows reliability and class balance. A panel of
-    the first row whose data is missing says so. Returns PNG bytes.
+    the first row whose data is missing says so.
+
+    Returns:
+        PNG bytes.
     """
     reliability = artefacts.reliability
     with matplotlib.rc_context(STYLE):
@@ -92,25 +119,32 @@ def run_figure(run: RunRecord, artefacts: Artefacts) -> bytes:
         _draw_losses(losses, artefacts.curves)
         _draw_scores(scores, artefacts.curves, run.setting("trainer.monitor", "macro_f1"))
         _draw_data_map(right.subplots(), artefacts.data_map)
-        return _titled_png(figure, run.job, run.synthetic)
-
-
-def _titled_png(figure: Figure, title: str, synthetic: bool) -> bytes:
-    title = with_synthetic(title, synthetic)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=QUIET)
-    return png(figure)
+        add_title(figure, with_synthetic(run.job, run.synthetic))
+        return png(figure)
 
 
 def say_missing(axes: Axes, title: str, reason: str) -> None:
     """Write into an empty panel what is missing."""
     axes.set_title(title)
     axes.set_axis_off()
-    axes.text(0.5, 0.5, reason, ha="center", va="center", color=QUIET, transform=axes.transAxes)
+    axes.text(0.5, 0.5, reason, color=QUIET, transform=axes.transAxes, **CENTRED)
+
+
+def draw_grid(axes: Axes, axis: Literal["both", "x", "y"] = "both") -> None:
+    """Draw faint lines at the ticks of an axis, behind all else."""
+    axes.grid(axis=axis, color=FAINT, linewidth=0.8)
+    axes.set_axisbelow(True)
+
+
+def add_title(figure: Figure, title: str) -> None:
+    """Write a title above all panels, at the left."""
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=QUIET)
 
 
 def _draw_confusion(axes: Axes, artefacts: Artefacts) -> None:
     """Shade each row by its share of the gold class, so that rare classes are seen too."""
-    title, classes = f"Confusion, {artefacts.split}", artefacts.classes
+    title = f"Confusion, {artefacts.split}"
+    classes = artefacts.classes
     if not artefacts.predictions or not classes:
         say_missing(axes, title, "no predictions of classes")
         return
@@ -125,11 +159,11 @@ def _draw_confusion(axes: Axes, artefacts: Artefacts) -> None:
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
 
-    centred: Any = {"ha": "center", "va": "center", "fontsize": 8}
     for (row, column), share in np.ndenumerate(share_CC):
         colour = "white" if share > 0.55 else INK
         count = counts_CC[row, column]
-        axes.text(column, row, f"{count:,}\n{share:.0%}", color=colour, **centred)
+        text = f"{count:,}\n{share:.0%}"
+        axes.text(column, row, text, color=colour, fontsize=8, **CENTRED)
 
 
 def _draw_losses(axes: Axes, curves: dict[str, Curve]) -> None:
@@ -157,16 +191,15 @@ def _draw_scores(axes: Axes, curves: dict[str, Curve], monitor: str) -> None:
     _draw_curve(axes, curve, metric, ORANGE, "-")
     logged = [name.removeprefix("validation/") for name in curves]
     _, *copied = with_copied([metric], logged)
-    right_end = axes.get_yaxis_transform()
-    label: Any = {"ha": "right", "color": QUIET, "fontsize": 7}
-
-    for name, style in zip(copied, ("--", ":"), strict=False):
+    for name, style in zip(copied, _LINE_STYLES, strict=False):
         level = curves[f"validation/{name}"].values[-1]
         axes.axhline(level, color=QUIET, linestyle=style, linewidth=0.9)
         text = f"{name} {level:.3f}"
-        axes.annotate(text, (1, level), (-2, 2), right_end, "offset points", **label)
+        right_end = axes.get_yaxis_transform()
+        axes.annotate(text, (1, level), (-2, 2), right_end, "offset points", **_LEVEL)
 
-    best = int(np.argmax([signed(metric, value) for value in curve.values]))
+    ranks = [signed(metric, value) for value in curve.values]
+    best = int(np.argmax(ranks))
     score = curve.values[best]
     point = (curve.epochs[best] + 1, score)
     axes.annotate(f"{score:.3f}", point, (0, 6), textcoords="offset points", ha="center")
@@ -176,11 +209,11 @@ def _draw_scores(axes: Axes, curves: dict[str, Curve], monitor: str) -> None:
 
 
 def _draw_curve(axes: Axes, curve: Curve, label: str, colour: str, style: str) -> None:
+    """Draw a logged quantity over the epochs, counted from 1."""
     epochs = [epoch + 1 for epoch in curve.epochs]
     axes.plot(epochs, curve.values, style, color=colour, label=label, marker="o", markersize=3.5)
     axes.set_xlim(epochs[0] - 0.5, epochs[-1] + 0.5)
-    axes.grid(axis="y", color=FAINT, linewidth=0.8)
-    axes.set_axisbelow(True)
+    draw_grid(axes, "y")
 
 
 def _draw_data_map(axes: Axes, data_map: Frame | None) -> None:
@@ -196,11 +229,10 @@ def _draw_data_map(axes: Axes, data_map: Frame | None) -> None:
     count = len(data_map)
     positions = np.linspace(0, count - 1, min(count, _MAP_POINTS))
     chosen = np.unique(positions.astype(np.int64))
-    x, y, correctness = (
-        np.asarray(data_map[name])[chosen] for name in ("variability", "confidence", "correctness")
-    )
-    style: Any = {"cmap": "cividis", "vmin": 0, "vmax": 1, "s": 9, "alpha": 0.7, "linewidths": 0}
-    points = axes.scatter(x, y, c=correctness, **style)
+    x = np.asarray(data_map["variability"])[chosen]
+    y = np.asarray(data_map["confidence"])[chosen]
+    correctness = np.asarray(data_map["correctness"])[chosen]
+    points = axes.scatter(x, y, c=correctness, **_POINTS)
     axes.figure.colorbar(points, ax=axes, label="correctness (fraction of epochs)", pad=0.02)
     axes.set(xlim=(-0.01, 0.51), ylim=(-0.02, 1.02), xlabel="variability", ylabel="confidence")
 
@@ -217,43 +249,47 @@ def _draw_reliability(panel: Any, bins: ReliabilityBins, split: str) -> None:
     Source: Guo et al. 2017, On Calibration of Modern Neural Networks, Figure 1.
     """
     axes, lower = panel.subplots(2, 1, sharex=True, height_ratios=(3, 1))
-    used = bins.count > 0
-    lefts, widths = bins.edges[:-1], np.diff(bins.edges)
-    left, width = lefts[used], widths[used]
-    accuracy, confidence, gap = bins.accuracy[used], bins.confidence[used], bins.gap[used]
-    axes.bar(left, accuracy, width, align="edge", color=BLUE, alpha=0.75, label="accuracy", lw=0)
-    hatched: Any = {"facecolor": "none", "edgecolor": ORANGE, "hatch": "///", "linewidth": 0.6}
-    axes.bar(left, -gap, width, accuracy, align="edge", label="gap to confidence", **hatched)
-    axes.plot(confidence, confidence, "o", color=INK, markersize=3, label="confidence")
-    axes.plot([0, 1], [0, 1], "--", color=QUIET, linewidth=0.8)
-
-    gaps = np.abs(bins.gap) @ bins.count
-    ece = float(gaps / max(bins.count.sum(), 1))
-    axes.set(xlim=(0, 1), ylim=(0, 1), ylabel="accuracy")
-    axes.set_title(f"Reliability, {split}: expected calibration error {ece:.3f}")
-    axes.legend(loc="upper left")
-
+    lefts = bins.edges[:-1]
+    widths = np.diff(bins.edges)
     lower.bar(lefts, bins.count, widths, align="edge", color=QUIET, lw=0)
     lower.set(xlabel="confidence: probability of the predicted class", ylabel="rows")
     lower.yaxis.set_major_locator(MaxNLocator(3, integer=True))
+
+    used = bins.count > 0
+    left = lefts[used]
+    width = widths[used]
+    accuracy = bins.accuracy[used]
+    confidence = bins.confidence[used]
+    axes.bar(left, accuracy, width, align="edge", color=BLUE, alpha=0.75, label="accuracy", lw=0)
+    axes.bar(left, -bins.gap[used], width, accuracy, label="gap to confidence", **_HATCHED)
+    axes.plot(confidence, confidence, "o", color=INK, markersize=3, label="confidence")
+    axes.plot([0, 1], [0, 1], "--", color=QUIET, linewidth=0.8)
+
+    rows = max(bins.count.sum(), 1)
+    ece = float(np.abs(bins.gap) @ bins.count / rows)
+    axes.set(xlim=(0, 1), ylim=(0, 1), ylabel="accuracy")
+    axes.set_title(f"Reliability, {split}: expected calibration error {ece:.3f}")
+    axes.legend(loc="upper left")
 
 
 def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:
     """Draw how often each class is the gold one, and how often it is predicted."""
     counts_CC, _ = artefacts.confusion
     total = max(counts_CC.sum(), 1)
-    positions = np.arange(len(artefacts.classes))
+    classes = artefacts.classes
+    positions = np.arange(len(classes))
     gold_C = counts_CC.sum(axis=1)
-    predicted_C = counts_CC.sum(axis=0)[: len(positions)]
+    predicted_C = counts_CC.sum(axis=0)[: len(classes)]
 
     for offset, counts_C, label, colour in (
         (-0.2, gold_C, "gold", QUIET),
         (0.2, predicted_C, "predicted", BLUE),
     ):
-        bars = axes.bar(positions + offset, counts_C / total, 0.38, color=colour, label=label)
+        heights = counts_C / total
+        bars = axes.bar(positions + offset, heights, 0.38, color=colour, label=label)
         axes.bar_label(bars, [f"{count:,}" for count in counts_C], fontsize=8, padding=2)
 
-    axes.set_xticks(positions, artefacts.classes)
+    axes.set_xticks(positions, classes)
     axes.set(title=f"Class balance, {artefacts.split}", ylabel="share of rows")
     axes.margins(y=0.25)  # room for the legend above the bars
     axes.legend(loc="upper right", ncols=2)
@@ -262,7 +298,12 @@ def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:
 def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
     """Draw each group's mean ± sample sd and its runs, one panel for each of up to four scores.
 
-    Returns PNG bytes.
+    Args:
+        runs: of a sweep.
+        split: the split that is scored.
+
+    Returns:
+        PNG bytes.
     """
     from heron.results.systems import group_runs  # not for a run's figure
 
@@ -270,10 +311,13 @@ def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
     present = headline_metrics(runs)
     metrics = [metric for metric in present if not is_copied(metric)][:4]
     columns = max(len(metrics), 1)
+    title = f"{split}: mean ± sd over seeds (diamonds), each run below it (dots)"
+    is_synthetic = any(run.synthetic for run in runs)
 
     with matplotlib.rc_context(STYLE):
-        size = (2.2 + 2.9 * columns, 1.3 + 0.42 * len(groups))
-        figure = Figure(figsize=size, layout="constrained")
+        width = 2.2 + 2.9 * columns
+        height = 1.3 + 0.42 * len(groups)
+        figure = Figure(figsize=(width, height), layout="constrained")
         panels = figure.subplots(1, columns, sharey=True, squeeze=False)[0]
         if not metrics:
             say_missing(panels[0], f"{split}: scores", "no run has scores yet")
@@ -282,42 +326,45 @@ def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
             _draw_groups(axes, groups, split, metric)
             _draw_copied(axes, groups, split, copied)
 
-        title = f"{split}: mean ± sd over seeds (diamonds), each run below it (dots)"
-        return _titled_png(figure, title, any(run.synthetic for run in runs))
+        add_title(figure, with_synthetic(title, is_synthetic))
+        return png(figure)
 
 
 def _draw_groups(axes: Axes, groups: Sequence[System], split: str, metric: str) -> None:
-    diamond: Any = {"fmt": "D", "color": BLUE, "markersize": 5, "capsize": 3}
+    """Draw a row for each group: its mean ± sd, and below it the score of each run."""
     for row, group in enumerate(groups):
         summary = group.summary(split, metric)
         if summary is None:
             continue
+        axes.errorbar(summary.mean, row, xerr=summary.sd or 0, **_DIAMOND)
+
         scores = group.values(split, metric)
         below = [row + 0.24] * len(scores)
         axes.plot(scores, below, "o", color=BLUE, alpha=0.45, markersize=4, mew=0)
-        axes.errorbar(summary.mean, row, xerr=summary.sd or 0, **diamond)
 
+    count = len(groups)
     axes.xaxis.set_major_locator(MaxNLocator(4))  # the labels of more ticks would overlap
-    axes.set_yticks(range(len(groups)), [group.label for group in groups])
-    axes.set(title=metric, ylim=(len(groups) - 0.5, -0.5))
-    axes.grid(axis="x", color=FAINT, linewidth=0.8)
+    axes.set_yticks(range(count), [group.label for group in groups])
+    axes.set(title=metric, ylim=(count - 0.5, -0.5))
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    axes.set_axisbelow(True)
+    draw_grid(axes, "x")
 
 
 def _draw_copied(axes: Axes, groups: Sequence[System], split: str, names: Sequence[str]) -> None:
     """Draw a line in each group's row at the score of each extractive baseline."""
-    for name, style in zip(names, ("--", ":"), strict=False):
+    for name, style in zip(names, _LINE_STYLES, strict=False):
         label: str | None = name
         for row, group in enumerate(groups):
             summary = group.summary(split, name)
             if summary is None:
                 continue
-            x, y = [summary.mean] * 2, [row - 0.5, row + 0.5]
+            x = [summary.mean, summary.mean]
+            y = [row - 0.5, row + 0.5]
             axes.plot(x, y, style, color=QUIET, linewidth=1.2, label=label)
             label = None  # one line in the legend for all rows
 
     _, labels = axes.get_legend_handles_labels()
     if labels:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.35 / len(groups)), fontsize=7)
+        below = (0.5, -0.35 / len(groups))
+        axes.legend(loc="upper center", bbox_to_anchor=below, fontsize=7)

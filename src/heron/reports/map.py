@@ -25,7 +25,17 @@ from PIL import Image
 
 from heron.base.files import write_file
 from heron.base.run_folder import RunFolder, folder_inside
-from heron.reports.figures import BLUE, FAINT, GREEN, INK, PURPLE, QUIET, STYLE
+from heron.reports.figures import (
+    BLUE,
+    CENTRED,
+    GREEN,
+    INK,
+    PURPLE,
+    QUIET,
+    STYLE,
+    add_title,
+    draw_grid,
+)
 from heron.reports.map_data import (
     FEW,
     Categories,
@@ -49,6 +59,16 @@ CATEGORY_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B
 OTHER_COLOUR = "#9ca3af"
 _MARKERS = ("o", "s", "^", "D", "X", "P", "v")
 _REGIONS = ((0.84, 0.5, "ambiguous"), (0.2, 0.93, "easy to learn"), (0.2, 0.07, "hard to learn"))
+# Pixels: viewers are slow to show 25,000 vector points.
+_POINTS: Any = {"alpha": 0.65, "linewidths": 0, "rasterized": True}
+_LEGEND: Any = {
+    "loc": "upper right",
+    "frameon": True,
+    "framealpha": 0.85,
+    "markerscale": 1.6,
+    "fontsize": 8,
+}
+_BOX = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": QUIET}
 # The bright end of the scale is left out: yellow on white paper is not seen.
 _BRIGHTEST = 0.8
 
@@ -63,11 +83,17 @@ class Bands(NamedTuple):
 
 
 def map_figure(title: str, run: MapRun, colour: Column | None = None, seed: int = 0) -> Figure:
-    """Draw the data map of one run, coloured by a column (default: correctness).
+    """Draw the data map of one run.
 
-    `title` is completed by the numbers of examples and of drawn points; `seed` draws these points.
+    Args:
+        title: is completed by the numbers of examples and of drawn points.
+        run: of N examples; those with neither confidence nor variability are left out.
+        colour: the column that colours the points; None: correctness.
+        seed: of the draw of at most `POINTS` points.
     """
-    seen_N = np.isfinite(run.values["confidence"]) & np.isfinite(run.values["variability"])
+    confidence_N = run.values["confidence"]
+    variability_N = run.values["variability"]
+    seen_N = np.isfinite(confidence_N) & np.isfinite(variability_N)
     count = seen_N.sum()
     chosen_M = sample_points(np.flatnonzero(seen_N), seed)
     drawn = "" if len(chosen_M) == count else f", {len(chosen_M):,} of them drawn"
@@ -80,16 +106,19 @@ def map_figure(title: str, run: MapRun, colour: Column | None = None, seed: int 
         left, right = panels
         _draw_points(left.subplots(), run, shown, chosen_M, shown.index_N[seen_N])
         _draw_histograms(right.subplots(3, 1), run, seen_N)
-        text = f"{title}: {count:,} examples{drawn}, {records}"
-        figure.suptitle(text, x=0.01, ha="left", fontsize=10, color=QUIET)
+        add_title(figure, f"{title}: {count:,} examples{drawn}, {records}")
 
     return figure
 
 
 def save_figure(figure: Figure, form: str, dpi: int = 200, colours: int | None = None) -> bytes:
-    """Save a figure as `png` or `pdf`; the same figure gives the same bytes.
+    """Save a figure; the same figure gives the same bytes.
 
-    In a `pdf` only the points have `dpi`; `colours` (2 to 256) make a smaller `png`.
+    Args:
+        figure: of matplotlib.
+        form: `png` or `pdf`.
+        dpi: dots per inch; in a `pdf` only the points have them.
+        colours: 2 to 256 make a smaller `png`.
     """
     image = io.BytesIO()
     # Names of programs and the time of day would make every file a different one.
@@ -101,8 +130,8 @@ def save_figure(figure: Figure, form: str, dpi: int = 200, colours: int | None =
         return image.getvalue()
 
     picture = Image.open(image).convert("RGB")
-    reduced = io.BytesIO()
     quantized = picture.quantize(colours, dither=Image.Dither.NONE)
+    reduced = io.BytesIO()
     quantized.save(reduced, format="png", optimize=True)
 
     return reduced.getvalue()
@@ -127,17 +156,21 @@ def bands(column: Column) -> Bands:
 
 
 def _category_bands(column: Categories) -> Bands:
+    """Give the most frequent categories a band each, and all others the last one."""
     codes_N = column.codes_N.astype(np.int64)
-    count, most = len(column.names), len(CATEGORY_COLOURS)
+    count = len(column.names)
+    most = len(CATEGORY_COLOURS)
     if count <= most:
         return Bands(column.name, column.names, CATEGORY_COLOURS[:count], codes_N)
 
-    # The last band holds all categories but the most frequent ones.
     last = most - 1
-    counts = np.bincount(codes_N[codes_N >= 0], minlength=count)
-    kept = np.sort(np.argsort(-counts, kind="stable")[:last])
+    present = codes_N[codes_N >= 0]
+    counts = np.bincount(present, minlength=count)
+    by_count = np.argsort(-counts, kind="stable")
+    kept = np.sort(by_count[:last])
     band_of_code = np.full(count, last)
     band_of_code[kept] = np.arange(last)
+
     names = [column.names[code] for code in kept]
     names.append(f"{count - last} others")
     colours = (*CATEGORY_COLOURS[:last], OTHER_COLOUR)
@@ -147,23 +180,36 @@ def _category_bands(column: Categories) -> Bands:
 
 
 def _number_bands(column: Numbers) -> Bands:
+    """Give each of few distinct numbers a band, or else cut the numbers into ranges."""
     values_N = column.values_N.astype(np.float64)
-    present = values_N[np.isfinite(values_N)]
-    distinct = np.unique(present)
+    is_finite_N = np.isfinite(values_N)
+    distinct = np.unique(values_N[is_finite_N])
     if len(distinct) <= FEW:
         names = [f"{value:.2g}" for value in distinct]
-        index_N = np.searchsorted(distinct, np.nan_to_num(values_N, posinf=0, neginf=0))
+        known_N = np.where(is_finite_N, values_N, 0)
+        index_N = np.searchsorted(distinct, known_N)
     else:
-        parts = np.linspace(0, 1, FEW)
-        edges = parts if column.name == "correctness" else np.unique(np.quantile(present, parts))
-        if len(edges) < len(parts) // 2:  # most values are equal: quantiles of the distinct values
-            edges = np.unique(np.quantile(distinct, parts))
-        names = [f"{low:.2g} – {high:.2g}" for low, high in itertools.pairwise(edges)]
-        index_N = np.clip(np.searchsorted(edges, values_N, "right") - 1, 0, len(names) - 1)
+        edges = np.linspace(0, 1, FEW)
+        if column.name != "correctness":
+            edges = _quantiles(values_N[is_finite_N], distinct)
+        names = []
+        for low, high in itertools.pairwise(edges):
+            names.append(f"{low:.2g} – {high:.2g}")
+        above_N = np.searchsorted(edges, values_N, "right")
+        index_N = np.clip(above_N - 1, 0, len(names) - 1)
 
-    index_N = np.where(np.isfinite(values_N), index_N, -1)
+    index_N = np.where(is_finite_N, index_N, -1)
     colours = _scale(len(names), _BRIGHTEST)
     return Bands(column.name, tuple(names), colours, index_N)
+
+
+def _quantiles(values: NDArray[np.float64], distinct: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cut numbers into ranges of equally many; of the distinct ones where most are equal."""
+    parts = np.linspace(0, 1, FEW)
+    edges = np.unique(np.quantile(values, parts))
+    if len(edges) < FEW // 2:
+        edges = np.unique(np.quantile(distinct, parts))
+    return edges
 
 
 def _scale(count: int, brightest: float = 1.0) -> tuple[str, ...]:
@@ -182,40 +228,44 @@ def _draw_points(
     x_M = run.values["variability"][chosen_M]
     y_M = run.values["confidence"][chosen_M]
     index_M = shown.index_N[chosen_M]
-    sizes = np.array([(all_N == band).sum() for band in range(len(shown.names))])
-    order: list[int] = [-1, *np.argsort(-sizes, kind="stable").tolist()]
+    sizes = np.array([np.sum(all_N == band) for band in range(len(shown.names))])
+    largest_first = np.argsort(-sizes, kind="stable")
     handles: dict[int, Any] = {}
+    size = 14 if len(chosen_M) < 5_000 else 7
 
-    # Pixels: viewers are slow to show 25,000 vector points.
-    style: Any = {"alpha": 0.65, "linewidths": 0, "rasterized": True}
-    style["s"] = 14 if len(chosen_M) < 5_000 else 7
-    for depth, band in enumerate(order):
+    for depth, band in enumerate([-1, *largest_first.tolist()]):
         rows = index_M == band
-        style["color"] = shown.colours[band] if band >= 0 else OTHER_COLOUR
-        style["marker"] = _MARKERS[band] if band >= 0 else "."
-        handles[band] = axes.scatter(x_M[rows], y_M[rows], zorder=2 + depth / 100, **style)
+        handles[band] = axes.scatter(
+            x_M[rows],
+            y_M[rows],
+            s=size,
+            color=shown.colours[band] if band >= 0 else OTHER_COLOUR,
+            marker=_MARKERS[band] if band >= 0 else ".",
+            zorder=2 + depth / 100,
+            **_POINTS,
+        )
 
-    names = {band: f"{name}  ({sizes[band]:,})" for band, name in enumerate(shown.names)}
-    without_value = (all_N == -1).sum()
+    names = {}
+    for band, name in enumerate(shown.names):
+        names[band] = f"{name}  ({sizes[band]:,})"
+
+    without_value = np.sum(all_N == -1)
     if without_value:
         names[-1] = f"no value  ({without_value:,})"
 
-    frame: Any = {"frameon": True, "framealpha": 0.85, "markerscale": 1.6, "fontsize": 8}
     entries = [handles[band] for band in names]
-    axes.legend(entries, list(names.values()), title=shown.title, loc="upper right", **frame)
+    axes.legend(entries, list(names.values()), title=shown.title, **_LEGEND)
 
     widest = 1.02 * float(np.max(x_M, initial=0))
     axes.set(xlim=(-0.01, max(0.51, widest)), ylim=(-0.02, 1.02))
     axes.set(xlabel="variability", ylabel="confidence")
-    axes.grid(color=FAINT, linewidth=0.8)
-    axes.set_axisbelow(True)
-    boxed: Any = {"ha": "center", "va": "center", "color": INK, "zorder": 4}
-    boxed["bbox"] = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": QUIET}
+    draw_grid(axes)
     for x, y, name in _REGIONS:
-        axes.text(x, y, name, transform=axes.transAxes, **boxed)
+        axes.text(x, y, name, transform=axes.transAxes, color=INK, zorder=4, bbox=_BOX, **CENTRED)
 
 
 def _draw_histograms(panels: Sequence[Axes], run: MapRun, seen_N: NDArray[np.bool_]) -> None:
+    """Draw how often each statistic has which value."""
     colours = {"confidence": PURPLE, "variability": BLUE, "correctness": GREEN}
     for axes, (name, colour) in zip(panels, colours.items(), strict=True):
         values = run.values[name][seen_N].astype(np.float64)
@@ -223,8 +273,7 @@ def _draw_histograms(panels: Sequence[Axes], run: MapRun, seen_N: NDArray[np.boo
         axes.hist(values, bins=edges.tolist(), color=colour)
         axes.set(xlabel=name, ylabel="examples")
         axes.yaxis.set_major_formatter(matplotlib.ticker.StrMethodFormatter("{x:,.0f}"))
-        axes.grid(axis="y", color=FAINT, linewidth=0.8)
-        axes.set_axisbelow(True)
+        draw_grid(axes, "y")
 
 
 def histogram_edges(name: str, values: NDArray[np.float64], records: int) -> NDArray[np.float64]:
@@ -265,7 +314,8 @@ def map_page(data: MapData, megabytes: float | None = None) -> str:
     Of very many examples it has a sample drawn at random. Longer texts are cut so that the page has
     at most `megabytes` (default: 24, with a sample 6). Notes on the page say so.
     """
-    total, limit = len(data.guids), MEGABYTES
+    total = len(data.guids)
+    limit = MEGABYTES
     if total > _WHOLE:
         limit = _SAMPLE_MEGABYTES
         rows_M = sample_points(np.arange(total))

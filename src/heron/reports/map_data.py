@@ -266,16 +266,20 @@ def build_map(
     Raises:
         DataError: the two runs have no example in common, or `table` cannot be used.
     """
-    guids, label, notes = mapped.dynamics.guids, labels_of(mapped), list[str]()
+    guids = mapped.dynamics.guids
+    label = labels_of(mapped)
+    notes: list[str] = []
     columns: list[Column] = [] if label is None else [label]
     columns.append(categories("group", [name or None for name in group_names(groups, len(guids))]))
+
     if mapped.records < 2:
         notes.append(
             "one record only: variability is 0 for every example, and correctness is 0 or 1; "
             "train for more epochs, or record several times an epoch"
         )
 
-    runs, folders = [map_run(mapped)], [mapped.folder]
+    runs = [map_run(mapped)]
+    folders = [mapped.folder]
     if other is not None:
         notes += _compare(mapped, other)
         runs.append(map_run(other, guids))
@@ -304,9 +308,12 @@ def map_table(mapped: Mapped, groups: Groups) -> dict[str, Any]:
     Statistics that the published tool defines otherwise stand beside heron's: correctness as a
     count, forgetfulness with 1000 for an example that was never right, and threshold closeness.
     """
-    guids, label, of_examples = mapped.dynamics.guids, labels_of(mapped), mapped.statistics
+    guids = mapped.dynamics.guids
+    label = labels_of(mapped)
+    of_examples = mapped.statistics
     correct_EN = mapped.dynamics.correct_EN[: mapped.records]
     count = len(guids)
+
     return {
         "guid": guids,
         "label": [label.name_at(row) if label else "" for row in range(count)],
@@ -324,9 +331,12 @@ def _compare(mapped: Mapped, other: Mapped) -> list[str]:
     Raises:
         DataError: they have no example in common.
     """
-    dynamics_a, dynamics_b = mapped.dynamics, other.dynamics
+    dynamics_a = mapped.dynamics
+    dynamics_b = other.dynamics
     golds_b = dict(zip(dynamics_b.guids, dynamics_b.gold_N, strict=True))
-    shared, changed = 0, 0
+    shared = 0
+    changed = 0
+
     for guid, gold in zip(dynamics_a.guids, dynamics_a.gold_N, strict=True):
         if guid in golds_b:
             shared += 1
@@ -338,7 +348,8 @@ def _compare(mapped: Mapped, other: Mapped) -> list[str]:
         raise DataError(str(other.folder), problem, "compare two runs over the same data")
 
     notes = []
-    only_a, only_b = len(dynamics_a.guids) - shared, len(dynamics_b.guids) - shared
+    only_a = len(dynamics_a.guids) - shared
+    only_b = len(dynamics_b.guids) - shared
     if only_a or only_b:
         notes.append(
             f"{shared:,} examples are in both runs; {only_a:,} are only in A ({mapped.name}), "
@@ -380,6 +391,7 @@ def as_column(name: str, values: Sequence[Any]) -> Column:
         distinct = np.unique(np.array(numbers_N, np.float64))
         if np.isfinite(distinct).sum() > FEW:
             return Numbers(name, np.array(numbers_N, np.float32))
+
     return categories(name, [None if is_missing(value) else cell_text(value) for value in values])
 
 
@@ -446,7 +458,8 @@ def _find_texts(
 
 def texts_of(examples: Sequence[Example | None], data: DataConfig) -> Texts:
     """Take the examples' texts, with events marked."""
-    first, second = list[str | None](), list[str | None]()
+    first: list[str | None] = []
+    second: list[str | None] = []
     for example in examples:
         if example is None:
             first.append(None)
@@ -466,7 +479,8 @@ def texts_of(examples: Sequence[Example | None], data: DataConfig) -> Texts:
 
 def _example_columns(examples: Sequence[Example | None]) -> list[Column]:
     """Make columns of the number of words and of the data set's side columns."""
-    words, names = [], dict[str, None]()
+    words = []
+    names: dict[str, None] = {}
     for example in examples:
         if example is None:
             words.append(math.nan)
@@ -478,7 +492,9 @@ def _example_columns(examples: Sequence[Example | None]) -> list[Column]:
 
     columns: list[Column] = [Numbers("words", np.array(words, np.float32))]
     for name in names:
-        cells = [None if example is None else example.side.get(name) for example in examples]
+        cells = []
+        for example in examples:
+            cells.append(None if example is None else example.side.get(name))
         present = [cell for cell in cells if not is_missing(cell)]
         # A column with one value for all examples, such as the file's name, is useless.
         is_plain = all(isinstance(cell, str | int | float) for cell in present)

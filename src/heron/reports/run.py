@@ -64,45 +64,56 @@ def write_run_report(run: RunRecord, target: Path, quiet: bool = False) -> Repor
 def score_table(run: RunRecord) -> Table:
     """Show one run's headline scores, a column per split, with 95 % intervals where stored."""
     # Splits named after the last stage repeat the run's own scores.
-    last_stage = f"{len(run.setting('stages') or [])}-"
-    named = dict.fromkeys((*SPLITS, *run.scores))
-    splits = [name for name in named if name in run.scores and not name.startswith(last_stage)]
+    stages = run.setting("stages") or []
+    last_stage = f"{len(stages)}-"
+    splits = []
+    for split in dict.fromkeys((*SPLITS, *run.scores)):
+        if split in run.scores and not split.startswith(last_stage):
+            splits.append(split)
 
     present = dict.fromkeys(name for scores in run.scores.values() for name in scores)
     calibration = [name for name in _CALIBRATION if name in present]
-    metrics = dict.fromkeys([*headline_metrics([run]), *calibration])
+    metrics = [*headline_metrics([run]), *calibration]
     if "rouge1" in present:  # other ROUGE scores, lengths, the share of new n-grams
-        metrics |= dict.fromkeys(name for name in present if is_whole(name))
+        metrics += filter(is_whole, present)
 
     # Scores of other systems are columns: of extractive ones, and of the run on exchanged articles.
     prefixes = {name.partition("_")[0] for name in metrics}
     systems = [system for system in (*COPIES, "exchanged") if system in prefixes]
-
     first_scores = run.scores[splits[0]] if splits else {}
     rows: list[tuple[Cell, ...]] = []
-    for name in metrics:
-        if name.startswith(tuple(f"{system}_" for system in systems)):
+
+    for name in dict.fromkeys(metrics):
+        if name.partition("_")[0] in systems:
             continue
-        cells: list[Cell] = [cell_of(run.scores[split], name) for split in splits]
+        cells = [cell_of(run.scores[split], name) for split in splits]
         cells += [first_scores.get(f"{system}_{name}") for system in systems]
         rows.append((name, *cells))
 
+    columns = ("metric", *splits, *systems)
+    return Table("Scores", columns, tuple(rows), " ".join(_score_notes(run, rows, columns)))
+
+
+def _score_notes(
+    run: RunRecord, rows: Sequence[Sequence[Cell]], columns: Sequence[str]
+) -> list[str]:
+    """Explain what stands in `score_table`."""
     notes = []
     if run.synthetic:
         notes.append(f"{SYNTHETIC.capitalize()}.")
-    if systems:
-        notes.append(f"{COPIED_NOTE} Their scores are of {splits[0]}.")
+    if {*COPIES, "exchanged"} & set(columns):
+        notes.append(f"{COPIED_NOTE} Their scores are of {columns[1]}.")
 
     notes += caveats([run])
-    if any(isinstance(cell, Interval) for row in rows for cell in row):
+    if any(isinstance(cell, Interval) for cells in rows for cell in cells):
         by_row = run.setting("task.resample") == "row"
         unit = "rows" if by_row else "whole documents (or texts)"
         notes.append(f"[low, high]: 95 % bootstrap interval, resampling {unit}.")
 
-    if calibration:
+    if any(cells[0] in _CALIBRATION for cells in rows):
         notes.append("ece, mce, brier: distance from calibration; 0 is best, brier goes to 2.")
 
-    return Table("Scores", ("metric", *splits, *systems), tuple(rows), " ".join(notes))
+    return notes
 
 
 def headline(run: RunRecord, artefacts: Artefacts) -> list[tuple[str, str, str]]:
@@ -112,73 +123,84 @@ def headline(run: RunRecord, artefacts: Artefacts) -> list[tuple[str, str, str]]
     one that always predicts the most frequent gold class, of summaries the article's first three
     sentences.
     """
-    split, predictions = artefacts.split, artefacts.predictions
+    split = artefacts.split
+    predictions = artefacts.predictions
     scores = run.scores.get(split, {})
-    names = [name for name in headline_metrics([run]) if name in scores and not is_copied(name)]
+    names = [name for name in headline_metrics([run]) if name in scores]
+    names = [name for name in names if not is_copied(name)]
     if not names:
         return []
 
     metric = names[0]
     _, _, explanation = show(cell_of(scores, metric)).partition(" ")
-    if not explanation and "group" in predictions and len(set(predictions["group"])) == 1:
-        explanation = "no interval: all rows are of one document"
-    elif not explanation:
+    if not explanation:
+        of_one_document = "group" in predictions and len(set(predictions["group"])) == 1
         explanation = "no interval was computed"
+        if of_one_document:
+            explanation = "no interval: all rows are of one document"
 
     facts = [(f"{split} {metric}", show(scores[metric]), explanation)]
 
-    lead = scores.get(f"{COPIES[0]}_{metric}")
-    if lead is not None:
-        facts.append((f"{COPIES[0]} {metric}", show(lead), "the article's first three sentences"))
-    elif any(str(gold) in artefacts.classes for gold in predictions["gold"]):
-        facts += _most_frequent_class(run, artefacts, metric)
+    copied = f"{COPIES[0]}_{metric}"
+    golds = [str(gold) for gold in predictions["gold"]]
+    if copied in scores:
+        name = f"{COPIES[0]} {metric}"
+        facts.append((name, show(scores[copied]), "the article's first three sentences"))
+    elif any(gold in artefacts.classes for gold in golds):
+        facts += _most_frequent_class(run, golds, artefacts.classes, metric)
     elif len(names) > 1:
-        facts.append((f"{split} {names[1]}", show(scores[names[1]]), ""))
+        second = names[1]
+        facts.append((f"{split} {second}", show(scores[second]), ""))
 
     validation = SPLITS[1]
     score = run.score(validation, metric)
     if split != validation and score is not None:
-        explanation = "chose the epoch" if run.setting("trainer.select") == "best" else ""
+        chose_epoch = run.setting("trainer.select") == "best"
+        explanation = "chose the epoch" if chose_epoch else ""
         facts.append((f"{validation} {metric}", show(score), explanation))
 
     seconds = run.status.get("seconds")
-    spent = "" if seconds is None else f"{seconds / 60:,.1f} minutes of training and scoring"
+    spent = ""
+    if seconds is not None:
+        spent = f"{seconds / 60:,.1f} minutes of training and scoring"
+
     facts.append((f"{split} rows", f"{len(predictions):,}", spent))
     return facts
 
 
 def _most_frequent_class(
-    run: RunRecord, artefacts: Artefacts, metric: str
+    run: RunRecord, golds: Sequence[str], classes: Sequence[str], metric: str
 ) -> list[tuple[str, str, str]]:
     """Score the system that always predicts the most frequent gold class, as a fact.
 
     Empty where the metric is not computed from classes alone.
     """
-    golds = [gold for gold in map(str, artefacts.predictions["gold"]) if gold in artefacts.classes]
+    golds = [gold for gold in golds if gold in classes]
     ((label, count),) = Counter(golds).most_common(1)
     task = str(run.setting("task.name", CLASSES))
-    scores = score_task(task, golds, [label] * len(golds), artefacts.classes)
+    scores = score_task(task, golds, [label] * len(golds), classes)
     if metric not in scores:
         return []
 
+    name = f"always {label}: {metric}"
     share = count / len(golds)
-    value = show(scores[metric])
-    return [(f"always {label}: {metric}", value, f"the class of {share:.0%} of rows")]
+    return [(name, show(scores[metric]), f"the class of {share:.0%} of rows")]
 
 
 def class_table(run: RunRecord, split: str = "test") -> Table:
     """Show each class: precision, recall, F1, support (rows), predicted share (of all rows)."""
-    scores = run.scores.get(split, {})
-    stored = {name.partition("/")[0] for name in scores if "/" in name}
-    columns = [column for column in _PER_CLASS if column in stored]
+    stored = [name.partition("/") for name in run.scores.get(split, {}) if "/" in name]
+    names = [name for name, _, _ in stored]
+    columns = [column for column in _PER_CLASS if column in names]
+    rows: list[tuple[Cell, ...]] = []
 
-    rows = []
-    labels = dict.fromkeys(name.partition("/")[2] for name in scores if "/" in name)
-    for label in labels:
+    for label in dict.fromkeys(label for _, _, label in stored):
         cells: list[Cell] = []
         for column in columns:
             score = run.score(split, f"{column}/{label}")
-            cells.append(int(score) if column == "support" and score is not None else score)
+            if column == "support" and score is not None:
+                score = int(score)
+            cells.append(score)
 
         rows.append((label, *cells))
 
@@ -233,7 +255,7 @@ def spent_cells(totals: Sequence[Mapping[str, Any]]) -> list[Cell]:
 
 def caveats(runs: Iterable[RunRecord]) -> list[str]:
     """Collect what to print beside baselines' scores, without repeats (`Baseline.caveat`)."""
-    notes = dict[str, None]()
+    notes: dict[str, None] = {}
     for run in runs:
         caveat = caveat_of(run)
         if caveat:
@@ -307,7 +329,8 @@ def _cards(artefacts: Artefacts, numbers: Sequence[int]) -> list[dict[str, Any]]
 
     `value` is a text's own score, or the probability of the predicted class.
     """
-    rows, texts = artefacts.predictions.take(numbers), artefacts.texts
+    rows = artefacts.predictions.take(numbers)
+    texts = artefacts.texts
     longest = None if texts is None else _LONGEST
     values: Sequence[float | None] = rows.probabilities
     if artefacts.row_scores is not None:

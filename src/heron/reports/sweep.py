@@ -167,7 +167,8 @@ def _write_run_pages(runs: Sequence[RunRecord]) -> list[str]:
     """Write pages of runs that are new or changed; returns what was left out."""
     stale = []
     for run in runs:
-        page, status = run.path / "report.html", run.path / "status.json"
+        page = run.path / "report.html"
+        status = run.path / "status.json"
         have_both = page.is_file() and status.is_file()
         if not have_both or page.stat().st_mtime < status.stat().st_mtime:
             stale.append(run)
@@ -215,8 +216,11 @@ def page_links(runs: Sequence[RunRecord], folder: Path) -> dict[str, str]:
 
 def group_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
     """Compare the groups of a sweep on one split: mean ± sample sd (n) of each headline score."""
-    groups, metrics = group_runs(runs), headline_metrics(runs)
-    rows, mixed = [], dict[str, None]()
+    groups = group_runs(runs)
+    metrics = headline_metrics(runs)
+    rows = []
+    mixed: dict[str, None] = {}
+
     for group in groups:
         cells: list[Cell] = [*group.settings.values(), count_states(group.runs)]
         for metric in metrics:
@@ -359,7 +363,7 @@ def significance_tables(
     systems = group_runs(without_first_runs(runs))
     missing: list[str] = []
     matches = _named(systems, against) if against else _by_curriculum(systems, missing)
-    tables = dict[str, Table]()
+    tables: dict[str, Table] = {}
 
     for match in matches:
         try:
@@ -401,7 +405,8 @@ def _by_curriculum(systems: Sequence[System], missing: list[str]) -> list[Match]
     for settings, same in split_systems(trained, _is_shared):
         # Oversampling makes another baseline, whether or not it was swept over.
         for rows in dict.fromkeys(map(_oversampling, same)):
-            curricula, without = list[System](), list[System]()
+            curricula: list[System] = []
+            without: list[System] = []
             for system in same:
                 if _oversampling(system) == rows:
                     has_none = system.setting("curriculum.name", "none") == "none"

@@ -134,7 +134,8 @@ def _read_run(path: Path) -> RunRecord:
         folder.scores: Scores,
         folder.ledger: SpentBudget,
     }
-    files, errors = list[dict[str, Any]](), list[str]()
+    files: list[dict[str, Any]] = []
+    errors: list[str] = []
 
     for file, kind in kinds.items():
         content: dict[str, Any] = {}

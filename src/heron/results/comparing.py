@@ -106,7 +106,8 @@ def compare(systems: Sequence[System], options: CompareOptions) -> Comparison:
         DataError: what is wrong with any of the prediction files.
     """
     notes: list[str] = []
-    finished, files_of_runs = [], list[list[Path]]()
+    finished = []
+    files_of_runs: list[list[Path]] = []
     for system in systems:
         kept, files = _finished(system, options.split, notes)
         if kept.runs:
@@ -229,9 +230,11 @@ def _settings(records: Sequence[RunRecord], options: CompareOptions, notes: list
     """Fill options that are left out from the runs."""
     task = options.task or _agreed(records, "task.name", "task") or CLASSES
     relaxed = options.relaxed or _agreed(records, "task.relaxed", "relaxed") or "recode"
-    language, unicode = options.language, UnicodeOptions()
+    language = options.language
+    unicode = UnicodeOptions()
     if text_scores(task):
-        readings, languages = [], []
+        readings = []
+        languages = []
         for run in records:
             reading, code = _reading(run, options.split)
             readings.append(reading)
@@ -360,7 +363,8 @@ def _find_groups(
 
     config = read_stored(RunFolder(records[0].path).config)
     data, inner = data_of(config, options.split)
-    data_dir, cache_dir = Path(config.paths.data), Path(config.paths.cache)
+    data_dir = Path(config.paths.data)
+    cache_dir = Path(config.paths.cache)
     examples = find_examples(guids, inner, data, data_dir, cache_dir)
 
     return [example.group or example.text for example in examples]

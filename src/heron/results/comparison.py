@@ -155,7 +155,8 @@ def compare_systems(
 
     corrected = holm([randomization.p for _, randomization in tests])
     for number, test, p_holm in zip(others, tests, corrected, strict=True):
-        own, base = results[number], baseline.result
+        own = results[number]
+        base = baseline.result
         several = len(own.scores) > 1 and len(base.scores) > 1
         tested = AgainstBaseline(
             *test,
@@ -188,7 +189,8 @@ def _seed_pairs(
     runs: _Runs, baseline: _Runs, outcomes: Outcomes, settings: Settings
 ) -> tuple[SeedPair, ...]:
     """Test each run of a system against the baseline's run of the same seed."""
-    own, base = runs.result, baseline.result
+    own = runs.result
+    base = baseline.result
     pairs = []
     for i, j in pair_runs(own.seeds, base.seeds):
         seeds = dict.fromkeys(seed for seed in (own.seeds[i], base.seeds[j]) if seed)
@@ -249,7 +251,8 @@ def _test(
     first_KN: npt.NDArray, second_JN: npt.NDArray, outcomes: Outcomes, settings: Settings
 ) -> tuple[Bootstrap, Randomization]:
     """Test the difference of two systems, or of two runs, by drawing and swapping rows."""
-    units, score = outcomes.pair(first_KN, second_JN), outcomes.score
+    units = outcomes.pair(first_KN, second_JN)
+    score = outcomes.score
     draws: Any = {"draws": settings.draws, "seed": settings.seed}
     bootstrap = paired_bootstrap(units, score, level=1 - settings.alpha, **draws)
     return bootstrap, approximate_randomization(units, score, **draws)
@@ -309,12 +312,15 @@ def _notes(results: Sequence[SystemResult], outcomes: Outcomes) -> list[str]:
 
 def answers(comparison: Comparison) -> list[str]:
     """Say in a sentence of each system whether it is better than the baseline."""
-    count, unit = comparison.rows, "row"
+    count = comparison.rows
+    unit = "row"
     if comparison.groups is not None:
-        count, unit = comparison.groups, "document"
+        count = comparison.groups
+        unit = "document"
 
     units = f"{count:,} {unit}" if count == 1 else f"{count:,} {unit}s"
-    metric, baseline = comparison.settings.metric, comparison.baseline
+    metric = comparison.settings.metric
+    baseline = comparison.baseline
     sentences = []
     for result in comparison.systems:
         tested = result.against
@@ -415,14 +421,16 @@ def tests_table(comparison: Comparison) -> Table:
     if cochran:
         systems = f"all {len(comparison.systems)} systems, best on validation"
         statistic = f"Q({cochran.degrees}) = {cochran.statistic:.2f}"
-        unit, n = "a row, right or wrong", f"{cochran.n:,}"
+        unit = "a row, right or wrong"
+        n = f"{cochran.n:,}"
         rows.append(("Cochran's Q", systems, unit, n, statistic, _p(cochran), None))
 
     for result in comparison.systems:
         ranks = result.against and result.against.mann_whitney
         if ranks:
             systems = f"{result.label} / {comparison.baseline}"
-            unit, n = "a run (one seed of a system)", f"{ranks.n_first}, {ranks.n_second}"
+            unit = "a run (one seed of a system)"
+            n = f"{ranks.n_first}, {ranks.n_second}"
             statistic = f"U = {ranks.statistic:g}"
             least_p = Formatted(ranks.smallest_p, ".2g")
             rows.append(("Mann-Whitney U", systems, unit, n, statistic, _p(ranks), least_p))

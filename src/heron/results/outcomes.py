@@ -140,7 +140,8 @@ def _agree(known: Sequence[str], own: Sequence[str], has_one_of: bool, spell: Sp
     if known == own:
         return True
 
-    known_texts, own_texts = set(map(spell, known)), set(map(spell, own))
+    known_texts = set(map(spell, known))
+    own_texts = set(map(spell, own))
     if has_one_of and own:
         return own_texts <= known_texts
 
@@ -164,7 +165,9 @@ def _score_classes(
 
     outcome_FN = np.array(rows)
     right_FN = outcome_FN == gold_N
-    guids, metric, right = frames[0]["guid"], settings.metric, ClassScores().right
+    guids = frames[0]["guid"]
+    metric = settings.metric
+    right = ClassScores().right
 
     try:
         score = score_function(metric, classes, task=settings.task, relaxed=settings.relaxed)
@@ -189,7 +192,8 @@ def _score_texts(
     labels: Sequence[str],
 ) -> Outcomes:
     """Score every text; rows that do not count in the metric are left out."""
-    metric, no_answer = settings.metric, task.can_be_empty(labels)
+    metric = settings.metric
+    no_answer = task.can_be_empty(labels)
     language = get_language(settings.language) if settings.language else None
     predictions = [text for frame in frames for text in frame["prediction"]]
     items = task.items(predictions, golds * len(frames), language, no_answer)

@@ -120,7 +120,8 @@ def score_files(options: ScoreOptions, words: Sequence[str]) -> Scored:
         DataError: unreadable rows; gold rows without a prediction, or with several.
     """
     kind = scores_of(options.task)
-    gold, predictions = received(options.gold), received(options.predictions)
+    gold = received(options.gold)
+    predictions = received(options.predictions)
     options = replace(options, gold=gold, predictions=predictions)
     config = _data_set(options, kind, words)
     if isinstance(kind, TextScores):
@@ -289,7 +290,8 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
     gold_columns = (config.columns.answer, config.columns.target, "answers")
     aligned, notes = _align(options, config, table, column, rows, gold_columns)
 
-    examples, cells = rows.examples, aligned["prediction"]
+    examples = rows.examples
+    cells = aligned["prediction"]
     texts = [text_of(cell) or "" for cell in cells]
     golds = [kind.golds(example) for example in examples]
     items = kind.items(texts, golds, get_language(config.language), None)
@@ -375,7 +377,8 @@ def _align(
         ConfigError: only the gold file has ids; a gold column as predictions.
         DataError: bad gold rows, or none; ids that are missing or repeated; another number of rows.
     """
-    gold, guids = options.gold, [example.guid for example in rows.examples]
+    gold = options.gold
+    guids = [example.guid for example in rows.examples]
     if column in gold_columns and table.path.resolve() == gold.resolve():
         raise ConfigError(f"{gold}: its column '{column}' is the gold one: name other predictions")
 
@@ -503,9 +506,12 @@ def _joined(gold: Table, config: DataConfig, data_dir: Path, cache_dir: Path) ->
 
 def _read_labels(predictions: Frame, reader: LabelReader, options: ScoreOptions) -> list[str]:
     """Read the predicted classes; a DataError names all cells that are none."""
-    names, problems = list[str](), list[Problem]()
+    names: list[str] = []
+    problems: list[Problem] = []
     for cell, line in zip(predictions["prediction"], predictions["line"], strict=True):
-        name, what, fixes = None, f"'{reader.column}' is no label", tuple[str, ...]()
+        name = None
+        what = f"'{reader.column}' is no label"
+        fixes: tuple[str, ...] = ()
         try:
             name = reader.read(cell)
         except LabelError as error:

@@ -109,7 +109,8 @@ def best_runs(runs: Sequence[RunRecord], metric: str) -> tuple[list[int], float 
     scores: list[float | None] = []
     ranks: list[float | None] = []
     for run in runs:
-        name, score = metric, run.score("validation", metric)
+        name = metric
+        score = run.score("validation", metric)
         if score is None:
             name = str(run.setting("trainer.monitor", metric))
             score = run.score("validation", name)
@@ -212,7 +213,8 @@ def match_systems(against: str, systems: Sequence[System]) -> list[int]:
     if exact:
         return exact
 
-    fitting, all_settings = [], list[str]()
+    fitting = []
+    all_settings: list[str] = []
     wanted_settings = set(map(_plain, _parts(wanted)))
     for number, system in enumerate(systems):
         # Labels of systems of several sweeps begin with the sweep's name.
@@ -247,7 +249,8 @@ def _find(word: str) -> tuple[list[RunRecord], list[Path]]:
     if "*" not in pattern and "?" not in pattern:
         pattern += "*"
 
-    folders, files = [], []
+    folders = []
+    files = []
     for match in map(Path, sorted(glob.glob(pattern))):
         if match.is_dir():
             folders.append(match)

@@ -49,7 +49,8 @@ class Ledger(Kept):
     kept = ("counts", "seen")
 
     def __init__(self, folder: RunFolder, data: DataModule):
-        self.folder, self.data = folder, data
+        self.folder = folder
+        self.data = data
         self.names = ["everything"]
         if data.curriculum:
             self.names = [stage.name for stage in data.curriculum.stages]
@@ -59,7 +60,8 @@ class Ledger(Kept):
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Add the batches of the epoch's plan that were trained on."""
-        epoch, data = trainer.current_epoch, self.data
+        epoch = trainer.current_epoch
+        data = self.data
         done = trainer.fit_loop.epoch_loop.batch_progress.current.ready
         plan = data.plan(epoch)[:done]
         stages_B = np.zeros(done, np.int64)
@@ -70,7 +72,8 @@ class Ledger(Kept):
         rows_U, tokens_U = data.unit_sizes(TRAIN)
         for batch, (stage, drawn) in enumerate(zip(stages_B, plan, strict=True)):
             begins_step = batch % trainer.accumulate_grad_batches == 0
-            rows, tokens = int(rows_U[drawn].sum()), int(tokens_U[drawn].sum())
+            rows = int(rows_U[drawn].sum())
+            tokens = int(tokens_U[drawn].sum())
             padded = int(units.longest_U[drawn].max() * units.sizes_U[drawn].sum())
             self.counts[stage] += torch.tensor([int(begins_step), 1, rows, tokens, padded])
             self.seen[stage, torch.from_numpy(drawn)] = True
@@ -117,7 +120,8 @@ class Progress(pl.Callback):
         self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         """Write every few seconds, and print twice a minute."""
-        now, step = time.monotonic(), trainer.global_step
+        now = time.monotonic()
+        step = trainer.global_step
         if self._first is None:
             self._first = step, now
         if not trainer.is_global_zero or now - self._written < BEAT:
@@ -209,7 +213,8 @@ class MeanOfEpochs(Kept):
         first = max(0, trainer.max_epochs - self.epochs)
         expected = max(0, trainer.current_epoch - first)
         if self.added != expected:
-            self.added, self.sums = 0, {}
+            self.added = 0
+            self.sums = {}
             if expected:
                 say(f"trainer.mean_of={self.epochs}: the mean is of the epochs from here on")
 

@@ -225,7 +225,8 @@ def resume_from(folder: RunFolder, config: Config) -> Path | None:
     If it or the best one is damaged, or the best one is missing, both are renamed: starting over
     takes longer and gives the same result.
     """
-    last, best = folder.last, folder.best
+    last = folder.last
+    best = folder.best
     if last.is_file():
         damages = {path: damage(path) for path in (last, best) if path.is_file()}
         if best not in damages and not damages[last]:
@@ -257,7 +258,8 @@ def _continue(folder: RunFolder, config: Config) -> Path:
             another model, or it has no epoch left to train.
     """
     path = checkpoint_of(Path(config.ckpt_path or ""))
-    epochs, reason = 0, damage(path)
+    epochs = 0
+    reason = damage(path)
     if not reason:
         checkpoint = _stored(path)
         epochs = checkpoint["loops"]["fit_loop"]["epoch_progress"]["current"]["processed"]
@@ -295,7 +297,8 @@ def _differing(checkpoint: Mapping[str, Any], config: Config) -> list[str]:
     if not stored:
         return []
 
-    before, now = read(stored).values(), redacted(config.values())
+    before = read(stored).values()
+    now = redacted(config.values())
     keys = []
     for part in _SAME:
         for key, value in now[part].items():
@@ -347,7 +350,8 @@ class History(Logger):
     was never stopped.
     """
 
-    name, version = "metrics", ""  # the run folder names the run
+    name = "metrics"
+    version = ""  # the run folder names the run
 
     def __init__(self, path: Path):
         super().__init__()

@@ -100,7 +100,8 @@ class Composition:
 
     def _sweep(self) -> str:
         """Name the sweep's folder under `paths.runs`."""
-        run, hydra = self.whole.run, self.whole.hydra
+        run = self.whole.run
+        hydra = self.whole.hydra
         if run.sweep is not None:
             return str(run.sweep)
 

@@ -85,7 +85,8 @@ def without_curriculum(config: Config) -> Config:
 
 def build_curriculum(config: Config, data: DataModule, first: RunFolder | None) -> Curriculum:
     """Rank the train split of data without a curriculum and plan the run; `first`: `first_run`."""
-    settings, units = config.curriculum, data.units[TRAIN]
+    settings = config.curriculum
+    units = data.units[TRAIN]
     of_examples = None
     if first is not None and needs_dynamics(settings):
         if first.path.is_file():  # a table of statistics
@@ -102,7 +103,8 @@ def build_curriculum(config: Config, data: DataModule, first: RunFolder | None) 
 
     stratified = settings.sampling == "stratified"
     pool = Pool(units, data.unit_labels(TRAIN), config.data.label_order, data.batching, stratified)
-    accumulate, batches = config.trainer.accumulate_grad_batches, data.batches_per_epoch()
+    accumulate = config.trainer.accumulate_grad_batches
+    batches = data.batches_per_epoch()
     return Curriculum(settings, pool, ranking, batches, accumulate, config.seed)
 
 
@@ -140,7 +142,8 @@ class Restart(pl.Callback):
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
     ) -> None:
         """Clear the state at the first batch of every stage but the first."""
-        curriculum, epoch = self.data.curriculum, trainer.current_epoch
+        curriculum = self.data.curriculum
+        epoch = trainer.current_epoch
         assert curriculum is not None
         stage = curriculum.stages_of(epoch)[batch_idx]
         if batch_idx:

@@ -153,7 +153,8 @@ class Trained:
         if not settings:
             return self
 
-        config, system = derive(self.config, settings), self.system
+        config = derive(self.config, settings)
+        system = self.system
         if isinstance(system, TaskModule):
             system = inference_module(config, system.encoder, system.head)
 
@@ -246,7 +247,8 @@ def _check_alike(runs: Sequence[Trained]) -> None:
 
 def _reading(run: Trained) -> dict[str, Any]:
     """List what decides which tokens a run reads, and what its logits mean."""
-    config, data = run.config, run.config.data
+    config = run.config
+    data = run.config.data
     # The setting has no effect in a language without variants.
     cedilla = data.unicode.cedilla if get_language(data.language).variants else "keep"
     return {

@@ -334,7 +334,8 @@ def describe(
 
 def _describe_features(split: str, features: Features) -> dict[str, int]:
     """Count a split's rows and sequences, and print what was cut and left out."""
-    rows, cut = len(features), int(features.truncated_R.sum())
+    rows = len(features)
+    cut = int(features.truncated_R.sum())
     refused = [problem.where for problem in features.refused]
     sizes = {
         "rows": rows,
@@ -369,7 +370,8 @@ def describe_training(data: DataModule) -> dict[str, Any]:
         `unused_share`; `steps`: optimizer steps of the first epoch; under `bucket`, `batch_tokens`:
         padded tokens a batch.
     """
-    config, batching = data.config, data.batching
+    config = data.config
+    batching = data.batching
     encoder = config.encoder.name
     unknown = _unknown(data)
     if unknown >= _MOST_UNKNOWN:
@@ -387,7 +389,8 @@ def describe_training(data: DataModule) -> dict[str, Any]:
             '"do_lower_case": false in its tokenizer_config.json'
         )
 
-    rows, counts_C = len(data.features[TRAIN]), data.label_counts_C
+    rows = len(data.features[TRAIN])
+    counts_C = data.label_counts_C
     if rows < _FEWEST_ROWS:
         say(f"train: {rows} rows are too few to learn from; see data.files.train and data.sample")
     elif task_of(config).has_classes and len(counts_C) > 1 and np.count_nonzero(counts_C) == 1:
@@ -415,7 +418,8 @@ def describe_training(data: DataModule) -> dict[str, Any]:
 
 def _unknown(data: DataModule) -> float:
     """Compute the share of the train split's tokens that are unknown, from 0 to 1."""
-    tokens_T, tokenizer = data.features[TRAIN].tokens_T, data.tokenizer
+    tokens_T = data.features[TRAIN].tokens_T
+    tokenizer = data.tokenizer
     unknown = tokenizer.unk_token_id
     # GPT-2 uses its end-of-text token for this; its bytes cover every text.
     if unknown in (None, tokenizer.eos_token_id, tokenizer.bos_token_id) or not len(tokens_T):

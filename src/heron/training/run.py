@@ -46,7 +46,10 @@ from heron.tasks.task import task_of
 from heron.training.run_names import identifying
 from heron.training.targets import wandb_options
 
-DONE, FAILED, BUSY = 0, 1, 75  # exit codes of a job's process, beside `INTERRUPTED`
+# exit codes of a job's process, beside `INTERRUPTED`
+DONE = 0
+FAILED = 1
+BUSY = 75
 BEAT = 5.0  # seconds between heartbeats
 
 
@@ -82,7 +85,8 @@ class Run:
             DataError: files that are missing; with `read`, columns and rows that are wrong.
         """
         _check_monitor(self.config)
-        data_dir, cache_dir = Path(self.config.paths.data), Path(self.config.paths.cache)
+        data_dir = Path(self.config.paths.data)
+        cache_dir = Path(self.config.paths.cache)
         sets = [data for data in every_set(self.config).values() if not data.generator]
         key = fingerprint([asdict(data) for data in sets], str(data_dir), str(cache_dir))
 
@@ -109,7 +113,8 @@ class Run:
         A training that a search has ended early is `pruned` for that search, and only while it
         prunes; for anybody else it was cut.
         """
-        state, search = str(status.get("state")), self.config.sweeper
+        state = str(status.get("state"))
+        search = self.config.sweeper
         if state == "pruned":
             prunes = search.trial is not None and search.pruner != "none"
             return state if prunes and status.get("pruned_by") == search.study else ""
@@ -147,7 +152,8 @@ class Run:
 
     def _claim(self) -> None:
         """Write the configuration, or compare it with the one that is there."""
-        config, folder = self.config, self.folder
+        config = self.config
+        folder = self.folder
         _check_monitor(config)
         remove_half_written(folder.path.rglob(".*"))
         if not config.run.resume:
@@ -178,7 +184,8 @@ class Run:
             config = replace(config, trainer=trainer)
 
         # Secrets are not stored; configurations that differ in nothing else are the same run.
-        stored, wanted = redacted(identifying(before)), redacted(identifying(config))
+        stored = redacted(identifying(before))
+        wanted = redacted(identifying(config))
         changes = []
         for key in stored | wanted:
             if stored.get(key) != wanted.get(key):
@@ -234,7 +241,8 @@ class Run:
                 return status
 
             if not status:
-                seed, overrides = self.config.seed, list(self.overrides)
+                seed = self.config.seed
+                overrides = list(self.overrides)
                 self.folder.update_status(state="pending", seed=seed, overrides=overrides)
             elif status.get("state") in ("failed", "pruned"):
                 # Without the old error, a new one can be told from it.
@@ -247,7 +255,8 @@ class Run:
         if not ranks.is_first():
             return ranks.from_first(False)
 
-        status, sources = self.folder.read_status(), self.check_sources()
+        status = self.folder.read_status()
+        sources = self.check_sources()
         self._clock = Clock(status.get("seconds", 0.0))
         has_ended = self.ended(status) in ("done", "pruned")
         if not has_ended:
@@ -344,7 +353,8 @@ class Run:
             if isinstance(error, Exception) and not is_busy:
                 self.print_error(error)
 
-            status, failed = self.folder.read_status(), failure(error, clock.seconds())
+            status = self.folder.read_status()
+            failed = failure(error, clock.seconds())
             is_written = status.get("error") == failed["error"]  # its training has stored it
             is_over = is_written or status.get("state") in ("done", "pruned")
             if in_sweep and not is_busy and not is_over:
@@ -355,7 +365,8 @@ class Run:
 
     def print_error(self, error: BaseException) -> None:
         """Print an error, with its traceback unless it is the user's or the machine's."""
-        text, trace = str(error), ""
+        text = str(error)
+        trace = ""
         if isinstance(error, OSError):
             words = [f"paths.{name}={path}" for name, path in vars(self.config.paths).items()]
             text = os_error_text(error, words)
@@ -372,7 +383,8 @@ def count_ranks(config: Config) -> int:
 def _check_monitor(config: Config) -> None:
     """Refuse an unknown score now; Lightning would do so after the first epoch."""
     require_classes(config.data)  # the scores have their names
-    monitor, scores = config.trainer.monitor, task_of(config).monitored_names(config)
+    monitor = config.trainer.monitor
+    scores = task_of(config).monitored_names(config)
     if monitor not in scores:
         hint = nearest(monitor, scores, listed=True)
         raise ConfigError(f"trainer.monitor={monitor}: no such score.{hint}")
@@ -389,7 +401,8 @@ class Clock:
     """Seconds of work on a run, after those `spent` before, by a clock that nobody can set."""
 
     def __init__(self, spent: float = 0.0):
-        self.spent, self._started = spent, time.monotonic()
+        self.spent = spent
+        self._started = time.monotonic()
 
     def seconds(self) -> float:
         """Read the clock."""
@@ -405,7 +418,8 @@ def source_hashes(config: Config) -> dict[str, str]:
         `bertscore`, its `bertscore.baseline`, and keys that name runs or tables, such as
         `curriculum.dynamics`.
     """
-    data_dir, cache_dir = Path(config.paths.data), Path(config.paths.cache)
+    data_dir = Path(config.paths.data)
+    cache_dir = Path(config.paths.cache)
     files: dict[str, Any] = {}
     for name, data in sorted(every_set(config).items()):
         prefix = "" if data is config.data else f"{name}."

@@ -32,7 +32,8 @@ def is_neutral(key: str) -> bool:
     first, _, rest = key.partition(".")
     neutral: Iterable[str] = NEUTRAL
     if rest and first not in Config.__dataclass_fields__:
-        key, neutral = rest, getattr(PARTS.find(first), "NEUTRAL", ())
+        key = rest
+        neutral = getattr(PARTS.find(first), "NEUTRAL", ())
     return any(is_under(key, parent) for parent in neutral)
 
 

@@ -186,7 +186,8 @@ def _keeps_head(stage: StageConfig, inner: Config, before: Config) -> bool:
 
 def _join_ledgers(stages: list[StageConfig], done: list[RunFolder], folder: RunFolder) -> None:
     """Add up what the stages have spent; `unique` counts a data set of two stages once."""
-    planned, rows = 0, []
+    planned = 0
+    rows = []
     total = Counter[str]()
     unique: dict[str, int] = {}  # by data set; of two stages the larger number
     for stage, inner in zip(stages, done, strict=True):

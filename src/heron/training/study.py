@@ -95,7 +95,9 @@ class Pruning(Checkpoint):
     """
 
     def __init__(self, config: Config, sweep: Path, data: DataModule):
-        self.config, self.sweep, self.data = config, sweep, data
+        self.config = config
+        self.sweep = sweep
+        self.data = data
         self.monitor = f"validation/{config.trainer.monitor}"
         self.pruned: dict[str, Any] | None = None
         self._trial: Any = None
@@ -107,7 +109,8 @@ class Pruning(Checkpoint):
         if score is None:
             return
 
-        epochs, last = trainer.current_epoch + 1, trainer.max_epochs or 1
+        epochs = trainer.current_epoch + 1
+        last = trainer.max_epochs or 1
         prunes = trainer.is_global_zero and self._report(epochs, float(score), last)
         prunes = trainer.strategy.broadcast(prunes)
         if not prunes or trainer.should_stop or epochs >= last:

@@ -175,7 +175,8 @@ def _address(folder: RunFolder, run: Any) -> str:
     """Name a run's page, or the command that uploads it, with the other runs of a sweep."""
     if not run.offline:
         return str(run.url)
-    files, sweep = Path(run.dir).parent, folder.path.parent
+    files = Path(run.dir).parent
+    sweep = folder.path.parent
     is_one_of_several = (sweep / "multirun.yaml").is_file() and sweep.resolve() in files.parents
     if is_one_of_several:
         return f"wandb sync {shlex.quote(str(sweep))}/*/wandb/offline-run-*"
@@ -257,10 +258,12 @@ def identity(config: Config, folder: RunFolder) -> dict[str, Any]:
     the job's type is train, baseline, stages, stage or first-run, which a curriculum learns from.
     """
     job = folder.path.resolve()
-    name, job_type = job.name, "train"
+    name = job.name
+    job_type = "train"
     is_baseline = config.baseline.name != "none"
     if job.parent.name == folder.stages.name:
-        job, job_type = job.parents[1], "stage"
+        job = job.parents[1]
+        job_type = "stage"
         name = f"{job.name}/{folder.path.name}"
     elif len(_training) > 1:
         job_type = "first-run"
@@ -287,7 +290,8 @@ def identity(config: Config, folder: RunFolder) -> dict[str, Any]:
         "group": job.parent.name[:128],
         "tags": [tag[:64] for tag in tags],
     }
-    options, names = wandb_options(config), dict[str, Any]()
+    options = wandb_options(config)
+    names: dict[str, Any] = {}
     for key, variable in _VARIABLES.items():
         names[key] = options.get(key) or os.environ.get(variable) or defaults.get(key)
 
