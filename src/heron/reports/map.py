@@ -230,7 +230,7 @@ def _draw_points(
     index_M = shown.index_N[chosen_M]
     sizes = np.array([np.sum(all_N == band) for band in range(len(shown.names))])
     largest_first = np.argsort(-sizes, kind="stable")
-    handles: dict[int, Any] = {}
+    handles = {}
     size = 14 if len(chosen_M) < 5_000 else 7
 
     for depth, band in enumerate([-1, *largest_first.tolist()]):

@@ -268,7 +268,7 @@ def build_map(
     """
     guids = mapped.dynamics.guids
     label = labels_of(mapped)
-    notes: list[str] = []
+    notes = []
     columns: list[Column] = [] if label is None else [label]
     columns.append(categories("group", [name or None for name in group_names(groups, len(guids))]))
 

@@ -81,7 +81,7 @@ def score_table(run: RunRecord) -> Table:
     prefixes = {name.partition("_")[0] for name in metrics}
     systems = [system for system in (*COPIES, "exchanged") if system in prefixes]
     first_scores = run.scores[splits[0]] if splits else {}
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
 
     for name in dict.fromkeys(metrics):
         if name.partition("_")[0] in systems:
@@ -192,10 +192,10 @@ def class_table(run: RunRecord, split: str = "test") -> Table:
     stored = [name.partition("/") for name in run.scores.get(split, {}) if "/" in name]
     names = [name for name, _, _ in stored]
     columns = [column for column in _PER_CLASS if column in names]
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
 
     for label in dict.fromkeys(label for _, _, label in stored):
-        cells: list[Cell] = []
+        cells = []
         for column in columns:
             score = run.score(split, f"{column}/{label}")
             if column == "support" and score is not None:
@@ -239,7 +239,7 @@ def spent_cells(totals: Sequence[Mapping[str, Any]]) -> list[Cell]:
             return Formatted(fmean(counts), ",.1f")
         return counts[0] if counts else None
 
-    cells: list[Cell] = []
+    cells = []
     for name in ("steps", "planned", "batches", "samples"):
         if name in totals[0]:
             cells.append(mean(name))

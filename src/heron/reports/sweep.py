@@ -258,7 +258,7 @@ def group_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
 def runs_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
     """List every run with its state, minutes and headline scores."""
     metrics = headline_metrics(runs)
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for run in runs:
         seconds = run.status.get("seconds")
         minutes = None if seconds is None else Formatted(seconds / 60, ".1f")
@@ -289,7 +289,7 @@ def spent_table(runs: Sequence[RunRecord]) -> Table | None:
         return None
 
     keys = tuple(groups[0][0].settings)
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for group, totals in groups:
         rows.append((*group.settings.values(), len(totals), *spent_cells(totals)))
 

@@ -134,11 +134,11 @@ def _read_run(path: Path) -> RunRecord:
         folder.scores: Scores,
         folder.ledger: SpentBudget,
     }
-    files: list[dict[str, Any]] = []
-    errors: list[str] = []
+    files = []
+    errors = []
 
     for file, kind in kinds.items():
-        content: dict[str, Any] = {}
+        content = {}
         try:
             if file.is_file():
                 content = read_record(file, kind)

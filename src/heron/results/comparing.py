@@ -107,7 +107,7 @@ def compare(systems: Sequence[System], options: CompareOptions) -> Comparison:
     """
     notes: list[str] = []
     finished = []
-    files_of_runs: list[list[Path]] = []
+    files_of_runs = []
     for system in systems:
         kept, files = _finished(system, options.split, notes)
         if kept.runs:
@@ -173,7 +173,7 @@ def _finished(system: System, split: str, notes: list[str]) -> tuple[System, lis
     their fold are one run with several files: all their rows together. They have no
     validation score.
     """
-    usable: list[tuple[tuple[Any, int], str, RunRecord, Path]] = []
+    usable = []
     for seed, run in zip(system.seeds, system.runs, strict=True):
         if not run.done:
             notes.append(f"{run.job} is left out: {run.state}")
@@ -197,8 +197,8 @@ def _finished(system: System, split: str, notes: list[str]) -> tuple[System, lis
         key = (seed, count, 0 if count else number)
         groups.setdefault(key, []).append((run, path))
 
-    runs: list[RunRecord] = []
-    files: list[list[Path]] = []
+    runs = []
+    files = []
     for (_, count, _), folds in groups.items():
         first, _ = folds[0]
         absent = set(range(count)) - {run.setting(FOLD) for run, _ in folds}

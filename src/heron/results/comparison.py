@@ -362,7 +362,7 @@ def _difference(bootstrap: Bootstrap, comparison: Comparison) -> Cell:
 def systems_table(comparison: Comparison, split: str) -> Table:
     """Show each system beside the baseline: mean ± sd, best run, difference, p-values."""
     metric = comparison.settings.metric
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for result in comparison.systems:
         cells: list[Cell] = [None] * 5
         tested = result.against
@@ -446,7 +446,7 @@ def tests_table(comparison: Comparison) -> Table:
 
 def seeds_table(comparison: Comparison) -> Table:
     """Show each run beside the baseline's of the same seed; nothing here is corrected."""
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     several = any(len(result.scores) > 1 for result in comparison.systems)
     for result in comparison.systems:
         if result.against is None or not several:

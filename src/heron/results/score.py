@@ -389,7 +389,7 @@ def _align(
         table.require(options.guid_column)
 
     id_column = None if options.join else table.find((config.columns.guid, *GUIDS))
-    problems: list[Problem] = []
+    problems = []
     ids: Sequence[str]
     if id_column is not None:
         ids = [cell_text(value) for value in table.values(id_column)]
@@ -506,8 +506,8 @@ def _joined(gold: Table, config: DataConfig, data_dir: Path, cache_dir: Path) ->
 
 def _read_labels(predictions: Frame, reader: LabelReader, options: ScoreOptions) -> list[str]:
     """Read the predicted classes; a DataError names all cells that are none."""
-    names: list[str] = []
-    problems: list[Problem] = []
+    names = []
+    problems = []
     for cell, line in zip(predictions["prediction"], predictions["line"], strict=True):
         name = None
         what = f"'{reader.column}' is no label"

@@ -105,8 +105,8 @@ def find_examples(
     guids: Sequence[str], split: str, data: DataConfig, data_dir: Path, cache_dir: Path
 ) -> list[Example]:
     """Find examples as `known_examples` does; a DataError names those that are not there."""
-    examples: list[Example] = []
-    problems: list[Problem] = []
+    examples = []
+    problems = []
     known = known_examples(guids, split, data, data_dir, cache_dir)
     for guid, example in zip(guids, known, strict=True):
         if example is not None:

@@ -106,8 +106,8 @@ def best_runs(runs: Sequence[RunRecord], metric: str) -> tuple[list[int], float 
     Returns:
         The numbers of the best runs (without scores, of the first run), and their score.
     """
-    scores: list[float | None] = []
-    ranks: list[float | None] = []
+    scores = []
+    ranks = []
     for run in runs:
         name = metric
         score = run.score("validation", metric)
@@ -168,7 +168,7 @@ def find_systems(words: Sequence[str]) -> list[System]:
         if [run.path for run in runs] == [Path(word).expanduser()]:
             single += runs
 
-    systems: list[System] = []
+    systems = []
     for word, runs, files in matches:
         if [run.path for run in runs] == [Path(word).expanduser()]:
             if runs[0] is single[0]:
@@ -271,7 +271,7 @@ def _find(word: str) -> tuple[list[RunRecord], list[Path]]:
 
 def _one_by_one(runs: Sequence[RunRecord]) -> list[System]:
     """Group runs that were named one by one; the same seed twice is two systems."""
-    systems: list[System] = []
+    systems = []
     for system in named_systems(runs):
         folds = [run.setting(FOLD) for run in system.runs]
         draws = set(zip(system.seeds, folds, strict=True))

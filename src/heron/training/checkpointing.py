@@ -142,7 +142,7 @@ class LastCheckpoint(Checkpoint):
             rows = list(self.history.rows)
             if trainer.global_step % trainer.log_every_n_steps == 0:
                 # Lightning logs this row after `on_train_batch_end`; a resumed run does not.
-                metrics: dict[str, Any] = {}
+                metrics = {}
                 for name, value in trainer.logged_metrics.items():
                     if not name.startswith(VALIDATION):
                         metrics[name] = value

@@ -181,7 +181,7 @@ def predict_each(systems: Sequence[Trained], examples: Sequence[Example]) -> lis
             key = feature_options(system.config), precision(system.config)
         groups.setdefault(key, []).append(number)
 
-    predicted: dict[int, Predicted] = {}
+    predicted = {}
     for numbers in groups.values():
         first = systems[numbers[0]]
         if len(numbers) == 1:

@@ -172,7 +172,7 @@ def leave_outcome(
             losses += logger.values(f"{VALIDATION}/{LOSS}")
 
     trainer, module = _choose_weights(config, folder, trainer, module, data)
-    scores: Scores = {}
+    scores = {}
     all_batches = trainer.limit_predict_batches
     for split, features in data.features.items():
         limit = trainer.limit_val_batches if split == VALIDATION else trainer.limit_test_batches
@@ -296,7 +296,7 @@ def describe(
         counted), `dropped`, `shared`: how many examples two splits have in common, and `repairs`
         of answers, where there are any.
     """
-    splits: dict[str, dict[str, int]] = {}
+    splits = {}
     for split, rows in examples.items():
         splits[split] = {"rows": len(rows)}
 

@@ -54,8 +54,8 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
     for data in every_set(config).values():
         locate(data, Path(config.paths.data), Path(config.paths.cache))
 
-    last: Scores = {}
-    of_stages: Scores = {}
+    last = {}
+    of_stages = {}
     done: list[RunFolder] = []
     for number, stage in enumerate(stages, 1):
         inner = RunFolder(folder.stages / f"{number}-{stage.data}")

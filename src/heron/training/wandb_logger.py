@@ -291,7 +291,7 @@ def identity(config: Config, folder: RunFolder) -> dict[str, Any]:
         "tags": [tag[:64] for tag in tags],
     }
     options = wandb_options(config)
-    names: dict[str, Any] = {}
+    names = {}
     for key, variable in _VARIABLES.items():
         names[key] = options.get(key) or os.environ.get(variable) or defaults.get(key)
 
