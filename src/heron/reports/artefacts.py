@@ -83,7 +83,7 @@ def read_artefacts(run: RunRecord) -> Artefacts:
     # A baseline has no epochs; with dynamics.enabled=false no dynamics are expected.
     curves: dict[str, Curve] = {}
     data_map = None
-    if run.setting("baseline.name", "none") == "none":
+    if run.baseline == "none":
         curves = _attempt(read_curves, folder.metrics, missing) or {}
         if run.setting("dynamics.enabled", True):
             data_map = _attempt(read_data_map, folder.path / "dynamics", missing)

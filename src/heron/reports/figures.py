@@ -91,6 +91,10 @@ def run_figure(run: RunRecord, artefacts: Artefacts) -> bytes:
     Where probabilities were stored, a second row shows reliability and class balance. A panel of
     the first row whose data is missing says so.
 
+    Args:
+        run: its name and the score that it monitors.
+        artefacts: what is drawn.
+
     Returns:
         PNG bytes.
     """
@@ -295,12 +299,8 @@ def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:
     axes.legend(loc="upper right", ncols=2)
 
 
-def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
-    """Draw each group's mean ± sample sd and its runs, one panel for each of up to four scores.
-
-    Args:
-        runs: of a sweep.
-        split: the split that is scored.
+def sweep_figure(runs: Sequence[RunRecord]) -> bytes:
+    """Draw each group's mean ± sample sd and its runs, a panel for each of up to four test scores.
 
     Returns:
         PNG bytes.
@@ -311,7 +311,6 @@ def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
     present = headline_metrics(runs)
     metrics = [metric for metric in present if not is_copied(metric)][:4]
     columns = max(len(metrics), 1)
-    title = f"{split}: mean ± sd over seeds (diamonds), each run below it (dots)"
     is_synthetic = any(run.synthetic for run in runs)
 
     with matplotlib.rc_context(STYLE):
@@ -320,43 +319,43 @@ def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
         figure = Figure(figsize=(width, height), layout="constrained")
         panels = figure.subplots(1, columns, sharey=True, squeeze=False)[0]
         if not metrics:
-            say_missing(panels[0], f"{split}: scores", "no run has scores yet")
+            say_missing(panels[0], "test: scores", "no run has scores yet")
         for axes, metric in zip(panels, metrics, strict=False):
             _, *copied = with_copied([metric], present)
-            _draw_groups(axes, groups, split, metric)
-            _draw_copied(axes, groups, split, copied)
+            _draw_groups(axes, groups, metric)
+            _draw_copied(axes, groups, copied)
 
+        title = "test: mean ± sd over seeds (diamonds), each run below it (dots)"
         add_title(figure, with_synthetic(title, is_synthetic))
         return png(figure)
 
 
-def _draw_groups(axes: Axes, groups: Sequence[System], split: str, metric: str) -> None:
+def _draw_groups(axes: Axes, groups: Sequence[System], metric: str) -> None:
     """Draw a row for each group: its mean ± sd, and below it the score of each run."""
     for row, group in enumerate(groups):
-        summary = group.summary(split, metric)
+        summary = group.summary("test", metric)
         if summary is None:
             continue
-        axes.errorbar(summary.mean, row, xerr=summary.sd or 0, **_DIAMOND)
-
-        scores = group.values(split, metric)
+        scores = group.values("test", metric)
         below = [row + 0.24] * len(scores)
         axes.plot(scores, below, "o", color=BLUE, alpha=0.45, markersize=4, mew=0)
+        axes.errorbar(summary.mean, row, xerr=summary.sd or 0, **_DIAMOND)
 
-    count = len(groups)
+    labels = [group.label for group in groups]
     axes.xaxis.set_major_locator(MaxNLocator(4))  # the labels of more ticks would overlap
-    axes.set_yticks(range(count), [group.label for group in groups])
-    axes.set(title=metric, ylim=(count - 0.5, -0.5))
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set(title=metric, ylim=(len(labels) - 0.5, -0.5))
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
     draw_grid(axes, "x")
 
 
-def _draw_copied(axes: Axes, groups: Sequence[System], split: str, names: Sequence[str]) -> None:
+def _draw_copied(axes: Axes, groups: Sequence[System], names: Sequence[str]) -> None:
     """Draw a line in each group's row at the score of each extractive baseline."""
     for name, style in zip(names, _LINE_STYLES, strict=False):
         label: str | None = name
         for row, group in enumerate(groups):
-            summary = group.summary(split, name)
+            summary = group.summary("test", name)
             if summary is None:
                 continue
             x = [summary.mean, summary.mean]

@@ -82,20 +82,19 @@ class Bands(NamedTuple):
     index_N: NDArray[np.int64]
 
 
-def map_figure(title: str, run: MapRun, colour: Column | None = None, seed: int = 0) -> Figure:
+def map_figure(title: str, run: MapRun, colour: Column | None = None) -> Figure:
     """Draw the data map of one run.
 
     Args:
         title: is completed by the numbers of examples and of drawn points.
         run: of N examples; those with neither confidence nor variability are left out.
         colour: the column that colours the points; None: correctness.
-        seed: of the draw of at most `POINTS` points.
     """
     confidence_N = run.values["confidence"]
     variability_N = run.values["variability"]
     seen_N = np.isfinite(confidence_N) & np.isfinite(variability_N)
     count = seen_N.sum()
-    chosen_M = sample_points(np.flatnonzero(seen_N), seed)
+    chosen_M = sample_points(np.flatnonzero(seen_N))
     drawn = "" if len(chosen_M) == count else f", {len(chosen_M):,} of them drawn"
     records = "1 record" if run.records == 1 else f"{run.records} records"
     shown = bands(colour or Numbers("correctness", run.values["correctness"]))
@@ -138,7 +137,15 @@ def save_figure(figure: Figure, form: str, dpi: int = 200, colours: int | None =
 
 
 def sample_points(rows: NDArray[np.int64], seed: int = 0) -> NDArray[np.int64]:
-    """Draw at most `POINTS` rows, each as likely as any other; in ascending order."""
+    """Draw at most `POINTS` rows, each as likely as any other.
+
+    Args:
+        rows: numbers of rows, in ascending order.
+        seed: of the draw.
+
+    Returns:
+        The drawn numbers, in ascending order.
+    """
     if len(rows) <= POINTS:
         return rows
     chosen = np.random.default_rng(seed).choice(len(rows), POINTS, replace=False)
@@ -277,7 +284,16 @@ def _draw_histograms(panels: Sequence[Axes], run: MapRun, seen_N: NDArray[np.boo
 
 
 def histogram_edges(name: str, values: NDArray[np.float64], records: int) -> NDArray[np.float64]:
-    """Choose a histogram's bins: one for each count of right records, else `BINS` equal ones."""
+    """Choose a histogram's bins: one for each count of right records, else `BINS` equal ones.
+
+    Args:
+        name: the statistic.
+        values: its finite values, float64 [N].
+        records: number of records of dynamics.
+
+    Returns:
+        The edges of the bins.
+    """
     if name == "correctness" and records < BINS:
         middles = np.arange(records + 2)
         return (middles - 0.5) / max(records, 1)
@@ -288,7 +304,15 @@ def histogram_edges(name: str, values: NDArray[np.float64], records: int) -> NDA
 
 
 def draw_map(folder: RunFolder, path: Path | None = None) -> Path:
-    """Draw a run's map to `path` (default: in its folder) if out of date; returns its path."""
+    """Draw a run's map, unless the file is newer than all records of dynamics.
+
+    Args:
+        folder: of the run.
+        path: of the PNG file; None: `map/map.png` in the run folder.
+
+    Returns:
+        The file's path.
+    """
     path = path or folder_inside(folder.path, "map") / "map.png"
     records = folder.dynamics(0).parent.glob("epoch=*")
     newest = max((record.stat().st_mtime for record in records), default=0)
@@ -311,8 +335,12 @@ _STOPS = 33  # colours of the scale; the page interpolates between them
 def map_page(data: MapData, megabytes: float | None = None) -> str:
     """Build the page; the same data gives the same text.
 
-    Of very many examples it has a sample drawn at random. Longer texts are cut so that the page has
-    at most `megabytes` (default: 24, with a sample 6). Notes on the page say so.
+    Of very many examples it has a sample drawn at random. Longer texts are cut so that the page is
+    not too large. Notes on the page say so.
+
+    Args:
+        data: what the page shows.
+        megabytes: most of a page; None: 24, and 6 for a sample.
     """
     total = len(data.guids)
     limit = MEGABYTES
@@ -336,7 +364,15 @@ def map_page(data: MapData, megabytes: float | None = None) -> str:
 
 
 def payload(data: MapData, megabytes: float = MEGABYTES) -> tuple[dict[str, Any], list[str]]:
-    """Turn the data into JSON's own types; also returns the notes, with one on cut texts."""
+    """Turn the data into JSON's own types, as `map_core.js` reads them.
+
+    Args:
+        data: what the page shows.
+        megabytes: most of a page; texts are cut to fit.
+
+    Returns:
+        The content of the page, and the notes, with one on cut texts.
+    """
     runs = []
     for run in data.runs:
         predicted = None if run.predicted is None else _column(run.predicted)

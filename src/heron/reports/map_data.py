@@ -109,7 +109,12 @@ class MapData(NamedTuple):
 
 
 def take(data: MapData, rows_M: NDArray[np.int64]) -> MapData:
-    """Take some of a map's examples."""
+    """Take some of a map's examples.
+
+    Args:
+        data: of N examples.
+        rows_M: the numbers of M of them, which stay in this order.
+    """
 
     def cells(values: Sequence[Any]) -> list[Any]:
         return [values[row] for row in rows_M] if values else []
@@ -193,7 +198,12 @@ def shown_statistics(of: Statistics) -> dict[str, NDArray[np.float64]]:
 
 
 def map_run(mapped: Mapped, guids: Sequence[str] | None = None) -> MapRun:
-    """Bring a run's statistics into the order of `guids` (default: the run's own)."""
+    """Bring a run's statistics into the order of a map's examples.
+
+    Args:
+        mapped: the run.
+        guids: of the map's examples, N; None: the run's own.
+    """
     dynamics = mapped.dynamics
     guids = guids or dynamics.guids
     shown = shown_statistics(mapped.statistics)
@@ -236,14 +246,28 @@ def labels_of(mapped: Mapped) -> Categories | None:
 
 
 def group_examples(mapped: Mapped, grouping: str) -> Groups:
-    """Group as `allenai` (extremes of each kind) or `tercile_partition` (thirds of difficulty)."""
+    """Group the examples into easy, ambiguous and hard ones.
+
+    Args:
+        mapped: the run.
+        grouping: `allenai` (the extremes of each kind, which overlap) or `tercile_partition`
+            (thirds by difficulty).
+    """
     if grouping == "allenai":
         return allenai(mapped.statistics)
     return tercile_partition(difficulty(SCORE, mapped.statistics), mapped.statistics.guids)
 
 
 def group_names(groups: Groups, examples: int) -> list[str]:
-    """Name each example's groups, joined with `+`; empty where it is in none."""
+    """Name each example's groups.
+
+    Args:
+        groups: masks by name, bool [N].
+        examples: their number, N.
+
+    Returns:
+        For each example its groups, joined with `+`; empty where it is in none.
+    """
     names: list[list[str]] = [[] for _ in range(examples)]
     for group, mask_N in groups.items():
         for row in np.flatnonzero(mask_N):
@@ -365,7 +389,7 @@ def _compare(mapped: Mapped, other: Mapped) -> list[str]:
 
 
 def find_colour(data: MapData, name: str) -> Column:
-    """Find the column or statistic to colour by."""
+    """Find the column or statistic to colour by; a ConfigError names the nearest one."""
     run = data.runs[0]
     columns: dict[str, Column] = {
         statistic: Numbers(statistic, values_N) for statistic, values_N in run.values.items()

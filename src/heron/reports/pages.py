@@ -23,7 +23,13 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def render(template: str, folder: Path | tuple[Path, ...] | None = None, **values: Any) -> str:
-    """Fill a page template, of heron or in a fork's `folder`s; a missing value is an error."""
+    """Fill the template of a page; a missing value is an error.
+
+    Args:
+        template: the file's name, such as `run.html.j2`.
+        folder: the folders that a fork has templates in; None: heron's own templates alone.
+        values: by the names in the template.
+    """
     return _environment(folder).get_template(template).render(**values)
 
 
@@ -77,9 +83,15 @@ def cut_text(text: str, longest: int | None) -> str:
 
 
 def fit_length(texts: Iterable[str], room: int, most: int) -> int | None:
-    """Find the length, at most `most`, at which all texts together take at most `room` bytes.
+    """Find the length at which all texts together fit into a page.
 
-    None if no text needs a cut. Below `SHORTEST`, they do not fit.
+    Args:
+        texts: as they are stored, whole.
+        room: bytes of their JSON in UTF-8.
+        most: the longest text, in characters.
+
+    Returns:
+        The length in characters; None if no text needs a cut. Below `SHORTEST`, they do not fit.
     """
     texts = list(texts)
     longest = max(map(len, texts), default=0)

@@ -42,7 +42,13 @@ class ReportFiles(NamedTuple):
 
 
 def write_run_report(run: RunRecord, target: Path, quiet: bool = False) -> ReportFiles:
-    """Write `report.html` and `report.png` into `target`; prints tables unless `quiet`."""
+    """Write the report of one run.
+
+    Args:
+        run: whose files are read.
+        target: the folder for `report.html` and `report.png`.
+        quiet: whether to leave the tables out of the terminal.
+    """
     from heron.reports.figures import run_figure  # start-up time: matplotlib
 
     artefacts = read_artefacts(run)
@@ -62,7 +68,12 @@ def write_run_report(run: RunRecord, target: Path, quiet: bool = False) -> Repor
 
 
 def score_table(run: RunRecord) -> Table:
-    """Show one run's headline scores, a column per split, with 95 % intervals where stored."""
+    """Show one run's headline scores, with 95 % intervals where stored.
+
+    Returns:
+        A row for each score and a column for each split, as fractions; then columns of systems that
+        copy sentences, or that read exchanged articles.
+    """
     # Splits named after the last stage repeat the run's own scores.
     stages = run.setting("stages") or []
     last_stage = f"{len(stages)}-"
@@ -122,6 +133,9 @@ def headline(run: RunRecord, artefacts: Artefacts) -> list[tuple[str, str, str]]
     The first score with its interval stands beside that of a system that reads nothing: of classes
     one that always predicts the most frequent gold class, of summaries the article's first three
     sentences.
+
+    Returns:
+        `("test macro_f1", "0.612", "[0.581, 0.640]")` and so on; empty without scores.
     """
     split = artefacts.split
     predictions = artefacts.predictions
@@ -259,19 +273,27 @@ def caveats(runs: Iterable[RunRecord]) -> list[str]:
     for run in runs:
         caveat = caveat_of(run)
         if caveat:
-            notes[f"{run.setting('baseline.name')}: {caveat}."] = None
+            notes[f"{run.baseline}: {caveat}."] = None
     return list(notes)
 
 
 def caveat_of(run: RunRecord) -> str:
     """Find the caveat of a baseline's run; empty for none."""
-    name = str(run.setting("baseline.name", "none"))
-    baseline = None if name == "none" else BASELINES.find(name)
+    if run.baseline == "none":
+        return ""
+    baseline = BASELINES.find(run.baseline)
     return baseline.caveat(run.setting) if baseline else ""
 
 
 def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figure: bytes) -> str:
-    """Build the HTML page of one run; tables without rows are left out, `figure` is PNG bytes."""
+    """Build the HTML page of one run.
+
+    Args:
+        run: its name, settings and status.
+        artefacts: its predictions, of which a page shows at most 2,000.
+        tables: those without rows are left out.
+        figure: PNG bytes.
+    """
     right = artefacts.right
     rows = list(range(len(right)))  # in file order; of too many, the wrong ones first
     if len(rows) > _ROWS:
@@ -366,14 +388,13 @@ def _describe(run: RunRecord) -> str:
         return ""
 
     parts = [str(data)]
-    baseline = run.setting("baseline.name", "none")
-    if baseline == "none":
+    if run.baseline == "none":
         encoder = str(run.setting("encoder.name", ""))
         if Path(encoder).is_absolute():
             encoder = Path(encoder).name
         parts += [f"head {run.setting('head.name', '')}", f"encoder {encoder}"]
     else:
-        parts.append(f"baseline {baseline}")
+        parts.append(f"baseline {run.baseline}")
 
     if run.curriculum != "none":
         parts.append(f"curriculum {run.curriculum}")

@@ -200,9 +200,15 @@ def _paper_view(
 
 
 def page_links(runs: Sequence[RunRecord], folder: Path) -> dict[str, str]:
-    """Find the runs' pages that exist; addresses relative to `folder`, by job.
+    """Find the runs' pages that exist.
 
-    Job names hold `=` and `,`, so addresses are quoted.
+    Args:
+        runs: of the sweep.
+        folder: the folder of the page that links to them.
+
+    Returns:
+        Addresses relative to `folder`, by job; they are quoted, because names of jobs hold `=`
+        and `,`.
     """
     links = {}
     for run in runs:
@@ -215,7 +221,16 @@ def page_links(runs: Sequence[RunRecord], folder: Path) -> dict[str, str]:
 
 
 def group_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
-    """Compare the groups of a sweep on one split: mean ± sample sd (n) of each headline score."""
+    """Compare the groups of a sweep on one split.
+
+    Args:
+        runs: of the sweep, finished or not.
+        split: whose scores are shown.
+
+    Returns:
+        A row for each group: its settings, the states of its runs, and of each headline score the
+        mean ± sample sd (n).
+    """
     groups = group_runs(runs)
     metrics = headline_metrics(runs)
     rows = []
@@ -255,18 +270,18 @@ def group_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
     return Table(f"{split}: scores", columns, tuple(rows), " ".join(notes))
 
 
-def runs_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
-    """List every run with its state, minutes and headline scores."""
+def runs_table(runs: Sequence[RunRecord]) -> Table:
+    """List every run with its state, minutes and headline scores on test."""
     metrics = headline_metrics(runs)
     rows = []
     for run in runs:
         seconds = run.status.get("seconds")
         minutes = None if seconds is None else Formatted(seconds / 60, ".1f")
-        scores = run.scores.get(split, {})
+        scores = run.scores.get("test", {})
         cells = [cell_of(scores, metric) for metric in metrics]
         rows.append((run.job, run.state, minutes, *cells))
 
-    return Table(f"{split}: runs", ("run", "state", "minutes", *metrics), tuple(rows))
+    return Table("test: runs", ("run", "state", "minutes", *metrics), tuple(rows))
 
 
 def spent_table(runs: Sequence[RunRecord]) -> Table | None:
@@ -400,7 +415,7 @@ def _named(systems: Sequence[System], against: str) -> list[Match]:
 
 def _by_curriculum(systems: Sequence[System], missing: list[str]) -> list[Match]:
     """Match curricula with the only system that has none, trained on the same rows."""
-    trained = [system for system in systems if system.setting("baseline.name", "none") == "none"]
+    trained = [system for system in systems if system.runs[0].baseline == "none"]
     matches = []
     for settings, same in split_systems(trained, _is_shared):
         # Oversampling makes another baseline, whether or not it was swept over.
@@ -409,11 +424,12 @@ def _by_curriculum(systems: Sequence[System], missing: list[str]) -> list[Match]
             without: list[System] = []
             for system in same:
                 if _oversampling(system) == rows:
-                    has_none = system.setting("curriculum.name", "none") == "none"
+                    has_none = system.runs[0].curriculum == "none"
                     (without if has_none else curricula).append(system)
 
             if curricula and len(without) == 1:
-                matches.append(Match(settings_line(settings), without[0], (*without, *curricula)))
+                where = settings_line(settings)
+                matches.append(Match(where, without[0], (*without, *curricula)))
             elif curricula and without:
                 labels = "; ".join(system.label for system in without)
                 missing.append(
@@ -430,8 +446,10 @@ def _is_shared(key: str) -> bool:
 
 
 def _oversampling(system: System) -> str:
-    mode = str(system.setting("batching.oversample", "none"))
-    return mode if mode == "none" else f"{mode} {system.setting('batching.multipliers')}"
+    """Describe on which rows a system was trained, by its oversampling."""
+    run = system.runs[0]
+    mode = str(run.setting("batching.oversample", "none"))
+    return mode if mode == "none" else f"{mode} {run.setting('batching.multipliers')}"
 
 
 def _compare(match: Match, split: str) -> Table:

@@ -34,7 +34,7 @@ def best_of(
 
 
 def tie_note(chosen: str, others: Sequence[str]) -> str:
-    """Say that others are as good as what was chosen; empty without any."""
+    """Say that others score as what was chosen; empty without others."""
     if not others:
         return ""
     equal = ", ".join(others)

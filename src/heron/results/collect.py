@@ -57,6 +57,11 @@ class RunRecord:
         return bool(self.setting("data.synthetic", False))
 
     @property
+    def baseline(self) -> str:
+        """The baseline's name, or `none`."""
+        return str(self.setting("baseline.name", "none"))
+
+    @property
     def curriculum(self) -> str:
         """The curriculum's name, or `none`."""
         return str(self.setting("curriculum.name", "none"))
@@ -192,14 +197,23 @@ def headline_of(names: Iterable[str]) -> list[str]:
     of_classes = [name for name in _CLASS_SCORES if name in present]
     if of_classes:
         return of_classes
+
     if "rouge1" in present:
-        return with_copied([name for name in _SUMMARY_SCORES if name in present], present)
+        of_summaries = [name for name in _SUMMARY_SCORES if name in present]
+        return with_copied(of_summaries, present)
 
-    if "exact_match" in present:
-        answers = [name for name in present if name in _ANSWER_SCORES or _is_of_language(name)]
-        return sorted(answers, key=lambda name: (_is_of_language(name), not name.endswith("f1")))
+    if "exact_match" not in present:
+        return [name for name in present if is_whole(name)]
 
-    return [name for name in present if is_whole(name)]
+    own = []
+    of_languages = []
+    for name in sorted(present, key=lambda name: not name.endswith("f1")):
+        if _is_of_language(name):
+            of_languages.append(name)
+        elif name in _ANSWER_SCORES:
+            own.append(name)
+
+    return own + of_languages
 
 
 def _is_of_language(name: str) -> bool:

@@ -172,6 +172,14 @@ def _finished(system: System, split: str, notes: list[str]) -> tuple[System, lis
     Runs without such a file are left out as well. Runs on validation that differ in nothing but
     their fold are one run with several files: all their rows together. They have no
     validation score.
+
+    Args:
+        system: with all its runs.
+        split: whose predictions are compared.
+        notes: to which a note is added for each run that is left out.
+
+    Returns:
+        The system with the runs that are kept, and the files of each of them.
     """
     usable = []
     for seed, run in zip(system.seeds, system.runs, strict=True):
@@ -185,15 +193,18 @@ def _finished(system: System, split: str, notes: list[str]) -> tuple[System, lis
             notes.append(f"{run.job} is left out: {error}")
             continue
 
-        order = [natural(part) for part in seed.split("/")], int(run.setting(FOLD) or 0)
-        usable.append((order, seed, run, path))
+        seeds = [natural(part) for part in seed.split("/")]
+        fold = int(run.setting(FOLD) or 0)
+        usable.append((seeds, fold, seed, run, path))
 
-    usable.sort(key=lambda entry: entry[0])
+    usable.sort(key=lambda entry: entry[:2])
 
     # By seed and number of folds; without folds each run is a group of its own.
     groups: dict[tuple[str, int, int], list[tuple[RunRecord, Path]]] = {}
-    for number, (_, seed, run, path) in enumerate(usable):
-        count = int(run.setting("data.folds.count") or 0) if split == VALIDATION else 0
+    for number, (_, _, seed, run, path) in enumerate(usable):
+        count = 0
+        if split == VALIDATION:
+            count = int(run.setting("data.folds.count") or 0)
         key = (seed, count, 0 if count else number)
         groups.setdefault(key, []).append((run, path))
 
@@ -201,19 +212,31 @@ def _finished(system: System, split: str, notes: list[str]) -> tuple[System, lis
     files = []
     for (_, count, _), folds in groups.items():
         first, _ = folds[0]
-        absent = set(range(count)) - {run.setting(FOLD) for run, _ in folds}
+        present = {run.setting(FOLD) for run, _ in folds}
+        absent = set(range(count)) - present
         if absent:
             numbers = ", ".join(map(str, sorted(absent)))
             notes.append(f"{first.job}: of its {count} folds, {numbers} have no run.")
 
-        runs.append(replace(first, scores={}) if len(folds) > 1 else first)
+        if len(folds) > 1:
+            first = replace(first, scores={})
+        runs.append(first)
         files.append([path for _, path in folds])
 
     return replace(system, runs=tuple(runs)), files
 
 
 def _read(paths: Sequence[Path], settings: Settings, labels: Sequence[str]) -> Frame:
-    """Read the labelled rows of a run, whose files (folds) are put below one another."""
+    """Read the labelled rows of a run, whose files (folds) are put below one another.
+
+    Args:
+        paths: of the files.
+        settings: name the metric, which decides what columns are read.
+        labels: all class names; of answers, whether "no answer" may be right.
+
+    Raises:
+        DataError: a file cannot be read, or no row is labelled.
+    """
     # A fork's metric may read any column.
     only = None if settings.metric in METRICS else (GOLDS, "group")
     whole = joined([read_frame(path, only=only) for path in paths])
@@ -227,11 +250,21 @@ def _read(paths: Sequence[Path], settings: Settings, labels: Sequence[str]) -> F
 
 
 def _settings(records: Sequence[RunRecord], options: CompareOptions, notes: list[str]) -> Settings:
-    """Fill options that are left out from the runs."""
+    """Fill options that are left out from the runs.
+
+    Args:
+        records: the compared runs; empty where only files are compared.
+        options: of the command.
+        notes: to which a note is added where the runs read Unicode variants differently.
+
+    Raises:
+        ConfigError: the runs have different settings where all must have the same.
+    """
     task = options.task or _agreed(records, "task.name", "task") or CLASSES
     relaxed = options.relaxed or _agreed(records, "task.relaxed", "relaxed") or "recode"
     language = options.language
     unicode = UnicodeOptions()
+
     if text_scores(task):
         readings = []
         languages = []
@@ -262,11 +295,16 @@ def _reading(run: RunRecord, split: str) -> tuple[UnicodeOptions, str | None]:
     """Read `data.unicode` and `data.language` of the data set that a run's split is of."""
     if "." in split or run.setting("stages"):
         with suppress(HeronError):  # the split's data set is gone: the run's own setting counts
-            data, _ = data_of(read_stored(RunFolder(run.path).config), split)
+            config = read_stored(RunFolder(run.path).config)
+            data, _ = data_of(config, split)
             return data.unicode, data.language
-    stored = run.setting("data.unicode") or {}
-    known = {key: stored[key] for key in vars(UnicodeOptions()) if key in stored}
-    return UnicodeOptions(**known), run.setting("data.language")
+
+    unicode = UnicodeOptions()
+    for key, value in (run.setting("data.unicode") or {}).items():
+        if key in vars(unicode):
+            setattr(unicode, key, value)
+
+    return unicode, run.setting("data.language")
 
 
 def _precisions(systems: Sequence[System]) -> list[str]:
@@ -306,7 +344,21 @@ def _groups(
     options: CompareOptions,
     notes: list[str],
 ) -> list[str] | None:
-    """Find each row's document; None where single rows are to be drawn."""
+    """Find each row's document, for a bootstrap that draws whole documents.
+
+    Args:
+        guids: of the rows that count.
+        frames: the predictions of all runs.
+        records: the compared runs; empty where only files are compared.
+        options: say whether to draw documents; by default the runs' `task.resample` does.
+        notes: to which a note is added where documents are unknown, and rows are drawn.
+
+    Returns:
+        The name of each row's document; None where single rows are to be drawn.
+
+    Raises:
+        ConfigError: `resample=group`, but documents are unknown.
+    """
     by_group = options.resample == "group" or (options.groups and options.resample is None)
     by_default = any(str(run.setting("task.resample")) == "group" for run in records)
     if not records:  # files alone
@@ -352,14 +404,19 @@ def _find_groups(
         if not records and any("group" in frame for frame in frames):
             columns.append([f"\0{guid}" for guid in guids])
 
-    groups = [next(filter(None, cells), "") for cells in zip(*columns, strict=True)]
+    groups = []
+    for cells in zip(*columns, strict=True):
+        present = [cell for cell in cells if cell]
+        groups.append(present[0] if present else "")
+
     if all(groups):
         return groups
 
     if path is not None or not records:
         where = path or "the files (a column `group`)"
+        count = groups.count("")
         example = guids[groups.index("")]
-        raise ConfigError(f"{groups.count('')} rows have no group in {where}, such as '{example}'")
+        raise ConfigError(f"{count} rows have no group in {where}, such as '{example}'")
 
     config = read_stored(RunFolder(records[0].path).config)
     data, inner = data_of(config, options.split)

@@ -193,10 +193,19 @@ def _seed_pairs(
     base = baseline.result
     pairs = []
     for i, j in pair_runs(own.seeds, base.seeds):
-        seeds = dict.fromkeys(seed for seed in (own.seeds[i], base.seeds[j]) if seed)
-        test = _test(runs.outcome_KN[i], baseline.outcome_KN[j], outcomes, settings)
-        right = _mcnemar(runs, i, baseline, j)
-        pairs.append(SeedPair(" / ".join(seeds), own.scores[i], base.scores[j], *test, right))
+        seeds = dict.fromkeys([own.seeds[i], base.seeds[j]])
+        bootstrap, randomization = _test(
+            runs.outcome_KN[i], baseline.outcome_KN[j], outcomes, settings
+        )
+        pair = SeedPair(
+            " / ".join(filter(None, seeds)),
+            own.scores[i],
+            base.scores[j],
+            bootstrap,
+            randomization,
+            _mcnemar(runs, i, baseline, j),
+        )
+        pairs.append(pair)
 
     return tuple(pairs)
 
@@ -206,9 +215,17 @@ def pair_runs(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, in
 
     A system of one run (a deterministic one, a file) is paired with each run of the other. Where
     no seed is shared, runs are paired in order.
+
+    Args:
+        first, second: the seeds of each system's runs.
+
+    Returns:
+        The numbers of both runs of each pair.
     """
+    first_runs = range(len(first))
+    second_runs = range(len(second))
     if len(first) == 1 or len(second) == 1:
-        return list(product(range(len(first)), range(len(second))))
+        return list(product(first_runs, second_runs))
 
     unpaired: dict[str, list[int]] = {}  # several of one seed if each fold is a run
     for j, seed in enumerate(second):
@@ -217,9 +234,10 @@ def pair_runs(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, in
     pairs = []
     for i, seed in enumerate(first):
         if unpaired.get(seed):
-            pairs.append((i, unpaired[seed].pop(0)))
+            j = unpaired[seed].pop(0)
+            pairs.append((i, j))
 
-    return pairs or list(zip(range(len(first)), range(len(second)), strict=False))
+    return pairs or list(zip(first_runs, second_runs, strict=False))
 
 
 def _split(systems: Sequence[System], outcomes: Outcomes, metric: str) -> list[_Runs]:
@@ -311,7 +329,7 @@ def _notes(results: Sequence[SystemResult], outcomes: Outcomes) -> list[str]:
 
 
 def answers(comparison: Comparison) -> list[str]:
-    """Say in a sentence of each system whether it is better than the baseline."""
+    """Say in a sentence for each system whether it is better than the baseline."""
     count = comparison.rows
     unit = "row"
     if comparison.groups is not None:
@@ -322,6 +340,7 @@ def answers(comparison: Comparison) -> list[str]:
     metric = comparison.settings.metric
     baseline = comparison.baseline
     sentences = []
+
     for result in comparison.systems:
         tested = result.against
         if tested is None:
@@ -362,7 +381,7 @@ def _difference(bootstrap: Bootstrap, comparison: Comparison) -> Cell:
 def systems_table(comparison: Comparison, split: str) -> Table:
     """Show each system beside the baseline: mean ± sd, best run, difference, p-values."""
     metric = comparison.settings.metric
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for result in comparison.systems:
         cells: list[Cell] = [None] * 5
         tested = result.against
@@ -375,15 +394,17 @@ def systems_table(comparison: Comparison, split: str) -> Table:
                 _p(tested.mcnemar),
             ]
 
+        mean = summarize(result.scores)
         best = result.scores[result.best]
-        rows.append((result.label, summarize(result.scores), best, *cells))
+        rows.append((result.label, mean, best, *cells))
 
     for name, score in comparison.copied.items():
         rows.append((name, score, *[None] * 6))
 
     title = f"{split}: {metric} against {comparison.baseline}, {comparison.rows:,} rows"
     tests = ("difference", "p", "p (Holm)", "p (bootstrap)", "p (McNemar)")
-    return Table(title, ("system", metric, "best", *tests), tuple(rows), _note(comparison))
+    columns = ("system", metric, "best", *tests)
+    return Table(title, columns, tuple(rows), _note(comparison))
 
 
 def _note(comparison: Comparison) -> str:
@@ -452,10 +473,17 @@ def seeds_table(comparison: Comparison) -> Table:
         if result.against is None or not several:
             continue
         for pair in result.against.per_seed:
-            scores = (pair.seed or "–", pair.score, pair.baseline)
-            difference = _difference(pair.bootstrap, comparison)
-            p = _p(pair.randomization), _p(pair.bootstrap), _p(pair.mcnemar)
-            rows.append((result.label, *scores, difference, *p))
+            row = (
+                result.label,
+                pair.seed or "–",
+                pair.score,
+                pair.baseline,
+                _difference(pair.bootstrap, comparison),
+                _p(pair.randomization),
+                _p(pair.bootstrap),
+                _p(pair.mcnemar),
+            )
+            rows.append(row)
 
     tests = ("difference", "p (randomisation)", "p (bootstrap)", "p (McNemar)")
     columns = ("system", "seed", comparison.settings.metric, comparison.baseline, *tests)
@@ -464,7 +492,10 @@ def seeds_table(comparison: Comparison) -> Table:
 
 
 def to_json(comparison: Comparison, split: str) -> dict[str, Any]:
-    """Turn a comparison into JSON's own types, named as in the dataclasses."""
+    """Turn a comparison into JSON's own types, named as in the dataclasses.
+
+    Each system gets the mean and the sample sd of its scores, too.
+    """
     values = dataclasses.asdict(comparison)
     for system, result in zip(values["systems"], comparison.systems, strict=True):
         summary = summarize(result.scores)

@@ -122,7 +122,15 @@ class Frame:
 
 
 def predictions_file(folder: Path, split: str) -> Path:
-    """Find a run's predictions of a split (or return a file); a ConfigError names its splits."""
+    """Find a run's predictions of a split.
+
+    Args:
+        folder: of the run; a file is returned as it is.
+        split: such as `test`.
+
+    Raises:
+        ConfigError: the run has no such predictions; names the splits that it has.
+    """
     path = folder if folder.is_file() else RunFolder(folder).predictions(split)
     if path.is_file():
         return path

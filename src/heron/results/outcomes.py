@@ -105,6 +105,9 @@ def shared_golds(frames: Sequence[Frame], settings: Settings) -> Golds:
     A file with one gold agrees with a file that lists all golds if the gold is among them. Texts
     that `data.unicode` unifies are the same. Exact match and F1 would tell their spellings apart,
     so all spellings count as right: the same answer has the same score in any file.
+
+    Raises:
+        DataError: names the rows whose golds differ, and both golds.
     """
     spell = settings.spell()
     first, *others = sorted(frames, key=lambda frame: GOLDS not in frame)
@@ -113,17 +116,21 @@ def shared_golds(frames: Sequence[Frame], settings: Settings) -> Golds:
 
     for frame in others:
         has_one_of = GOLDS in first and GOLDS not in frame
-        for row, (known, own) in enumerate(zip(first.golds, frame.golds, strict=True)):
+        pairs = zip(first.golds, frame.golds, strict=True)
+        for row, (known, own) in enumerate(pairs):
             spellings[row] |= dict.fromkeys(own)
             if _agree(known, own, has_one_of, spell):
                 continue
+
             fix = "score both on the same version of the data"
             if settings.texts:
                 plain = speller(settings.language, UNIFY_ALL)
-                fix = KEPT_APART if _agree(known, own, has_one_of, plain) else fix
+                if _agree(known, own, has_one_of, plain):
+                    fix = KEPT_APART
 
-            texts = (" | ".join(map(spell, golds)) for golds in (known, own))
-            gold, other = around_difference(*texts)
+            gold = " | ".join(map(spell, known))
+            other = " | ".join(map(spell, own))
+            gold, other = around_difference(gold, other)
             what = f"gold is '{gold}' in {first.path}, '{other}' in {frame.path}"
             guid = first["guid"][row]
             problems.setdefault(guid, Problem(guid, what, fix))
@@ -151,7 +158,12 @@ def _agree(known: Sequence[str], own: Sequence[str], has_one_of: bool, spell: Sp
 def _score_classes(
     frames: Sequence[Frame], settings: Settings, golds: Sequence[str], labels: Sequence[str]
 ) -> Outcomes:
-    """Turn labels into class ids and find the score; a fork's metric of rows gives values."""
+    """Turn labels into class ids and find the score; a fork's metric of rows gives values.
+
+    Raises:
+        ConfigError: the task has no such score, nor has a fork.
+        DataError: labels that are no classes, or no row counts in the score.
+    """
     classes = list(labels) or sorted(set(golds))
     ids = {name: number for number, name in enumerate(classes)}
     predicted_ids = {**ids, "": len(classes)}  # no prediction
@@ -191,7 +203,12 @@ def _score_texts(
     task: TextScores,
     labels: Sequence[str],
 ) -> Outcomes:
-    """Score every text; rows that do not count in the metric are left out."""
+    """Score every text; rows that do not count in the metric are left out.
+
+    Raises:
+        ConfigError: the task has no such score.
+        DataError: no row counts in it.
+    """
     metric = settings.metric
     no_answer = task.can_be_empty(labels)
     language = get_language(settings.language) if settings.language else None

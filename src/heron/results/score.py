@@ -438,7 +438,17 @@ def _align(
 
 
 def _column(table: Table, chosen: str | None, usual: Sequence[str], option: str) -> str:
-    """Find the column that `option` names, or the first of the usual ones."""
+    """Find the column that an option names, or the first of the usual ones.
+
+    Args:
+        table: that has the column.
+        chosen: the option's value; None where it is not set.
+        usual: names to look for then.
+        option: its name, for the message.
+
+    Raises:
+        DataError: there is no such column.
+    """
     if chosen:
         table.require(chosen)
         return chosen
@@ -452,16 +462,21 @@ def _column(table: Table, chosen: str | None, usual: Sequence[str], option: str)
 
 
 def _gold_column(options: ScoreOptions, config: DataConfig, gold: Table) -> str:
-    """Find the label column: the data set's for this file, or a usual one."""
+    """Find the label column: the data set's for this file, or a usual one.
+
+    Raises:
+        DataError: there is none, or the data set has several.
+    """
     usual: Sequence[str] = GOLD_COLUMNS
     if options.data:
+        own = config.columns.label
+        stem = table_stem(gold.path)
         for split, file in config.split_files.items():
-            column = config.label_field.get(split, config.columns.label)
-            is_file = table_stem(Path(file.path)) == table_stem(gold.path)
-            if is_file and column in gold.columns:
+            column = config.label_field.get(split, own)
+            if table_stem(Path(file.path)) == stem and column in gold.columns:
                 return options.gold_column or column
 
-        columns = dict.fromkeys((config.columns.label, *config.label_field.values()))
+        columns = dict.fromkeys((own, *config.label_field.values()))
         present = [column for column in columns if column in gold.columns]
         if len(present) > 1 and not options.gold_column:
             what = f"has several label columns: {', '.join(present)}"
@@ -473,7 +488,10 @@ def _gold_column(options: ScoreOptions, config: DataConfig, gold: Table) -> str:
 
 
 def _with_labels(options: ScoreOptions, config: DataConfig, gold: Table, column: str) -> DataConfig:
-    """Add the labels where no data set names them; with `labels=` also their positions."""
+    """Add the labels to the data set's configuration where it names none.
+
+    With `labels=`, their positions are accepted in place of them, too.
+    """
     if options.data and config.label_order:
         return config
     labels = list(dict.fromkeys(options.labels or _labels_found(gold, column, options.task)))
@@ -495,7 +513,11 @@ def _labels_found(gold: Table, column: str, task: str) -> list[str]:
 
 
 def _joined(gold: Table, config: DataConfig, data_dir: Path, cache_dir: Path) -> Joined | None:
-    """Read the table that adds a data set's ids, if it is downloaded and the gold file joins it."""
+    """Read the table that adds a data set's ids.
+
+    Returns:
+        None where it is not downloaded, or the gold file does not join it.
+    """
     if config.join is None or config.join.key not in gold.columns:
         return None
     alone = replace(config, files={JOIN: config.files[JOIN]}, phrases="none")
@@ -544,6 +566,7 @@ def _read_as(table: Table, reader: LabelReader) -> list[str]:
 
     if not renamed:
         return []
+
     return [f"{table.path}: {reader.column} read as {', '.join(sorted(renamed))}"]
 
 

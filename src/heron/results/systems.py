@@ -41,10 +41,6 @@ class System:
         """The system's name, or its settings on one line."""
         return self.name or settings_line(self.settings) or "all runs"
 
-    def setting(self, key: str, default: Any = None) -> Any:
-        """Look up a configuration key of its first run; see `RunRecord.setting`."""
-        return self.runs[0].setting(key, default)
-
     @property
     def done(self) -> tuple[RunRecord, ...]:
         """The finished runs."""
@@ -89,12 +85,11 @@ class System:
     def complexity(self) -> Complexity:
         """See `heron.results.best.complexity`."""
         run = self.runs[0]
-        baseline = str(run.setting("baseline.name", "none"))
-        return complexity(baseline, run.curriculum, len(run.overrides()))
+        return complexity(run.baseline, run.curriculum, len(run.overrides()))
 
 
 def settings_line(settings: Mapping[str, str]) -> str:
-    """Write settings on one line."""
+    """Write settings on one line, `head=ess, seed=0`."""
     return ", ".join(f"{key}={value}" for key, value in settings.items())
 
 
@@ -131,25 +126,41 @@ def group_runs(runs: Sequence[RunRecord]) -> list[System]:
         values = tuple(column[number] for column in columns)
         groups.setdefault(values, []).append(run)
 
-    def order(values: tuple[str, ...]) -> list[tuple[int, float, str]]:
-        return [natural(value) for value in values]
-
     systems = []
-    for values in sorted(groups, key=order):
+    for values in sorted(groups, key=_natural_values):
         settings = dict(zip(keys, values, strict=True))
         systems.append(System(settings, tuple(groups[values])))
+
     return systems
+
+
+def _natural_values(values: Sequence[str]) -> list[tuple[int, float, str]]:
+    return [natural(value) for value in values]
 
 
 def split_systems(
     systems: Sequence[System], is_shared: Callable[[str], bool]
 ) -> list[tuple[dict[str, str], list[System]]]:
-    """Split systems by the values of some settings, in their order."""
-    groups: dict[tuple[tuple[str, str], ...], list[System]] = {}
+    """Split systems by the values of some settings, in their order.
+
+    Args:
+        systems: of one sweep.
+        is_shared: whether a key's values are to be the same within a part.
+
+    Returns:
+        For each part: the shared settings, and its systems.
+    """
+    parts: list[tuple[dict[str, str], list[System]]] = []
     for system in systems:
-        shared = tuple(item for item in system.settings.items() if is_shared(item[0]))
-        groups.setdefault(shared, []).append(system)
-    return [(dict(shared), same) for shared, same in groups.items()]
+        shared = {key: value for key, value in system.settings.items() if is_shared(key)}
+        for settings, same in parts:
+            if settings == shared:
+                same.append(system)
+                break
+        else:
+            parts.append((shared, [system]))
+
+    return parts
 
 
 def find_systems(words: Sequence[str]) -> list[System]:
@@ -257,9 +268,11 @@ def _find(word: str) -> tuple[list[RunRecord], list[Path]]:
         elif table_format(match) in SUFFIXES:
             files.append(match)
 
-    runs = [run for folder in folders if is_run(folder) for run in collect(folder)]
-    if not runs and not files and len(folders) == 1:
-        runs = collect(folders[0])
+    is_sweep = len(folders) == 1 and not files
+    runs = []
+    for folder in folders:
+        if is_sweep or is_run(folder):
+            runs += collect(folder)
 
     if not runs and not files:
         siblings = os.listdir(path.parent) if path.parent.is_dir() else []
@@ -278,7 +291,12 @@ def _one_by_one(runs: Sequence[RunRecord]) -> list[System]:
         if len(draws) == len(system.runs):
             systems.append(system)
             continue
-        by_name = {f"{run.path.absolute().parent.name}/{run.job}": run for run in system.runs}
+
+        by_name = {}
+        for run in system.runs:
+            sweep = run.path.absolute().parent.name
+            by_name[f"{sweep}/{run.job}"] = run
+
         systems += [System({}, (run,), name) for name, run in by_name.items()]
 
     order = {run.path: number for number, run in enumerate(runs)}
@@ -377,6 +395,7 @@ def differing_settings(runs: Sequence[RunRecord]) -> list[str]:
         is_shared = all(key in config for config in others)
         if is_shared and any(config[key] != value for config in others):
             keys.append(key)
+
     return keys
 
 
