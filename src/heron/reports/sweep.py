@@ -44,7 +44,7 @@ from heron.results.systems import (
 )
 from heron.tasks import FORK_ANALYSES
 
-_MOST_PAGES = 60  # a page takes nearly a second; a run in a large grid less
+_MOST_PAGES = 60  # writing a page takes nearly a second, longer than a run of a large grid
 _FIRST = "learnt from"
 _MOST_NAMES = 3  # of groups with one budget; others are counted
 
@@ -185,7 +185,11 @@ def _write_run_pages(runs: Sequence[RunRecord]) -> list[str]:
 def _paper_view(
     runs: Sequence[RunRecord], published: Path | None, missing: list[str]
 ) -> tuple[Mapping[str, Table], bytes | None]:
-    """Set the runs beside a paper's numbers if their key `report` asks for it: tables, a figure."""
+    """Compare the runs with the paper's numbers that their key `report` names.
+
+    Returns:
+        Tables by name, and a figure as PNG bytes; empty and None where there are no numbers.
+    """
     wanted = [str(run.setting("report")) for run in runs if run.setting("report")]
     if not wanted:
         return {}, None
@@ -233,9 +237,9 @@ def group_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
     """
     groups = group_runs(runs)
     metrics = headline_metrics(runs)
+
     rows = []
     mixed: dict[str, None] = {}
-
     for group in groups:
         cells: list[Cell] = [*group.settings.values(), count_states(group.runs)]
         for metric in metrics:
@@ -293,8 +297,8 @@ def spent_table(runs: Sequence[RunRecord]) -> Table | None:
     main = without_first_runs(runs)
     first = [run for run in runs if run not in main]
     groups = _spent(main)
-    labels_by_steps: dict[float, list[str]] = {}
 
+    labels_by_steps: dict[float, list[str]] = {}
     for group, totals in groups:
         steps = fmean(total["steps"] for total in totals)
         labels_by_steps.setdefault(steps, []).append(group.label)
@@ -335,7 +339,7 @@ def spent_table(runs: Sequence[RunRecord]) -> Table | None:
 
 
 def _spent(runs: Sequence[RunRecord]) -> list[tuple[System, Totals]]:
-    """Group the finished runs that left a ledger: baselines and older runs have none."""
+    """Group the finished runs that have a ledger: baselines have none."""
     groups = []
     for group in group_runs(runs):
         totals: Totals = []
@@ -378,8 +382,8 @@ def significance_tables(
     systems = group_runs(without_first_runs(runs))
     missing: list[str] = []
     matches = _named(systems, against) if against else _by_curriculum(systems, missing)
-    tables: dict[str, Table] = {}
 
+    tables: dict[str, Table] = {}
     for match in matches:
         try:
             table = _compare(match, split)

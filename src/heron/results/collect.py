@@ -33,7 +33,7 @@ class RunRecord:
     status: Mapping[str, Any]
     # `{"<split>": {"<metric>": number}}`, fractions from 0 to 1.
     scores: Mapping[str, Mapping[str, float]]
-    # `ledger.json`, the training budget spent; empty for baselines and older runs.
+    # `ledger.json`, the training budget spent; empty for baselines.
     ledger: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -43,7 +43,7 @@ class RunRecord:
 
     @property
     def state(self) -> str:
-        """See the class."""
+        """The state, as `status` explains it."""
         return str(self.status["state"])
 
     @property
@@ -68,7 +68,7 @@ class RunRecord:
 
     @property
     def warnings(self) -> list[str]:
-        """What may decide whether its results can be used."""
+        """Warnings of the run, such as of few training rows."""
         return list(self.status.get("warnings", ()))
 
     def setting(self, key: str, default: Any = None) -> Any:
@@ -139,9 +139,9 @@ def _read_run(path: Path) -> RunRecord:
         folder.scores: Scores,
         folder.ledger: SpentBudget,
     }
+
     files = []
     errors = []
-
     for file, kind in kinds.items():
         content = {}
         try:

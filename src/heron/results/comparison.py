@@ -147,8 +147,8 @@ def compare_systems(
     results = [of_system.result for of_system in runs]
     baseline = runs[against]
     others = [number for number in range(len(runs)) if number != against]
-    tests = []
 
+    tests = []
     for number in others:
         first_KN, second_JN = _same_seeds_first(runs[number], baseline)
         tests.append(_test(first_KN, second_JN, outcomes, settings))
@@ -339,8 +339,8 @@ def answers(comparison: Comparison) -> list[str]:
     units = f"{count:,} {unit}" if count == 1 else f"{count:,} {unit}s"
     metric = comparison.settings.metric
     baseline = comparison.baseline
-    sentences = []
 
+    sentences = []
     for result in comparison.systems:
         tested = result.against
         if tested is None:
@@ -367,7 +367,7 @@ def tables(comparison: Comparison, split: str) -> list[Table]:
 
 
 def _p(test: Any) -> Cell:
-    """Show the p-value of a test, if it was done; p-values span orders of magnitude."""
+    """Show the p-value of a test with two digits; None where there was no test."""
     return None if test is None else Formatted(test.p, ".2g")
 
 

@@ -55,7 +55,7 @@ class Settings:
         return text_scores(self.task)
 
     def spell(self) -> Spell:
-        """Make the function that spells texts of all files alike; labels stay as they are."""
+        """Make the function that unifies Unicode variants in texts; labels stay as they are."""
         return speller(self.language, self.unicode) if self.texts else str
 
 
@@ -112,8 +112,8 @@ def shared_golds(frames: Sequence[Frame], settings: Settings) -> Golds:
     spell = settings.spell()
     first, *others = sorted(frames, key=lambda frame: GOLDS not in frame)
     spellings = [dict.fromkeys(golds) for golds in first.golds]
-    problems: dict[str, Problem] = {}
 
+    problems: dict[str, Problem] = {}
     for frame in others:
         has_one_of = GOLDS in first and GOLDS not in frame
         pairs = zip(first.golds, frame.golds, strict=True)
@@ -169,8 +169,8 @@ def _score_classes(
     predicted_ids = {**ids, "": len(classes)}  # no prediction
     _check_labels(frames[0], "gold", golds, ids)
     gold_N = np.array([ids[gold] for gold in golds], np.int64)
-    rows = []
 
+    rows = []
     for frame in frames:
         _check_labels(frame, "prediction", frame["prediction"], predicted_ids)
         rows.append([predicted_ids[name] for name in frame["prediction"]])
@@ -261,7 +261,7 @@ def _score_texts(
 
 def _count_respelt(frames: Sequence[Frame], golds: Golds) -> int:
     """Count the rows of which some file lacks a spelling of a gold."""
-    # A file with one gold for each row lacks the others anyway.
+    # Files that list all golds are compared; one with a single gold lacks the others anyway.
     complete = [frame for frame in frames if GOLDS in frame] or frames
     columns = [frame.golds for frame in complete]
     count = 0

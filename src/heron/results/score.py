@@ -245,7 +245,7 @@ def _gold_ids(options: ScoreOptions, config: DataConfig, gold: Table, prediction
     usual = config.columns.guid
     ids = predictions.find((usual, *GUIDS))
     if ids and str(predictions.rows[0][ids]).startswith(f"{table_stem(gold.path)}:"):
-        return usual  # `heron predict` names the rows of a file without it by their lines
+        return usual  # `heron predict` has named the rows by their lines
     return gold.find((usual, *GUIDS)) or "guid"
 
 
@@ -269,7 +269,7 @@ def _score_probabilities(
         The scores, and how many predictions are not the label of the largest probability.
     """
     gold_N = [names.index(name) for name in golds]
-    # Rows may be rounded to two decimals; sums of floats miss the border itself.
+    # Probabilities may be rounded to two decimals; 1e-9 is for sums of floats.
     tolerance = max(TOLERANCE, 0.005 * len(names)) + 1e-9
     scores = calibration_scores(probabilities_NC, gold_N, tolerance=tolerance)
     predicted_N = [names.index(name) for name in predicted]
@@ -333,7 +333,7 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
 
 
 def _require_group(options: ScoreOptions, rows: Rows) -> None:
-    """Refuse a column of groups that the gold file lacks: other units would be drawn."""
+    """Refuse a column of groups that the gold file lacks: the bootstrap would draw other units."""
     name = options.group_column
     if name and name not in rows.columns:
         what = f"group_column={name}: no such column.{nearest(name, rows.columns)}"

@@ -324,7 +324,7 @@ def _stem(word: str) -> str:
 
 
 def _without_seed(run: RunRecord) -> str:
-    """Name a run's settings: its name without the hash and the seeds, or else its sweep."""
+    """Take the hash and the seeds from a run's name; the sweep's name where nothing is left."""
     parts = _HASH.sub("", run.job).split(",")
     kept = [part for part in parts if not is_seed(part.partition("=")[0])]
     return ",".join(kept) or run.path.absolute().parent.name
@@ -381,7 +381,7 @@ def varying_keys(runs: Sequence[RunRecord]) -> list[str]:
 def differing_settings(runs: Sequence[RunRecord]) -> list[str]:
     """Name the keys, overridden or not, that can change a result and differ between runs.
 
-    Seeds are left out, and so are keys that an older run does not have.
+    Seeds are left out, and so are keys that only some of the runs have.
     """
     configs = [dict(flatten(run.config)) for run in runs if run.config]
     if not configs:
@@ -458,7 +458,7 @@ def _plain(setting: str) -> str:
 
 
 def natural(value: str) -> tuple[int, float, str]:
-    """Give the key that sorts numbers by size, before words."""
+    """Return a sort key: numbers by size, then words."""
     try:
         return (0, float(value), "")
     except ValueError:

@@ -25,7 +25,7 @@ _LINE = 30.0  # seconds between lines within an epoch
 
 
 class Kept(pl.Callback):
-    """A callback whose attributes `kept` are in checkpoints, so that a resumed run keeps them."""
+    """A callback that stores the attributes named by `kept` in checkpoints and restores them."""
 
     kept: tuple[str, ...]
 
@@ -78,7 +78,8 @@ class Ledger(Kept):
             self.counts[stage] += torch.tensor([int(begins_step), 1, rows, tokens, padded])
             self.seen[stage, torch.from_numpy(drawn)] = True
 
-        # Before the epoch's checkpoint: a run killed after the last one trains no further.
+        # Before the epoch's checkpoint: a run that is killed after its last checkpoint does not
+        # train again, so that it would not write the file.
         if trainer.is_global_zero:
             self._write()
 
@@ -141,7 +142,7 @@ class Progress(pl.Callback):
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: Any) -> None:
         """Print epoch, losses, score, seconds."""
-        loss = pl_module.epoch_loss()  # by all processes
+        loss = pl_module.epoch_loss()  # all processes have to call it
         now = time.monotonic()
         seconds = now - self._epoch_began
         self._epoch_began = now
@@ -161,7 +162,7 @@ class Progress(pl.Callback):
         print("  ".join([*parts, f"{seconds:.0f} s"]), flush=True)
 
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Say where `status.json` counts steps that none is left, however many were planned."""
+        """Set the planned steps in `status.json` to those taken, fewer after early stopping."""
         done = trainer.global_step
         if trainer.is_global_zero and "steps" in self.folder.read_status():
             self.folder.try_update(steps={"done": done, "of": done})
@@ -172,7 +173,7 @@ def _epoch(trainer: pl.Trainer) -> str:
 
 
 class StopEarly(EarlyStopping):
-    """Early stopping that begins to count when a curriculum has unlocked all that it will.
+    """Early stopping that counts validations only once a curriculum has unlocked its last examples.
 
     A model that has seen easy examples only gets no better on all of them; that is no reason to
     never show it the others. `patience` is in validations, so in epochs unless there are others.
@@ -187,7 +188,7 @@ class StopEarly(EarlyStopping):
         self.data = data
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Count the validation, unless stages are still to come."""
+        """Count the validation, unless the curriculum still holds examples back."""
         curriculum = self.data.curriculum
         if curriculum is None or curriculum.has_unlocked_all(trainer.current_epoch):
             super().on_validation_end(trainer, pl_module)
@@ -208,7 +209,7 @@ class MeanOfEpochs(Kept):
         self.sums: dict[str, Tensor] = {}
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Start a new mean in a continued run, whose stored mean is of other epochs."""
+        """Start a new mean where the stored one is of other epochs: in a run with `ckpt_path`."""
         assert trainer.max_epochs is not None
         first = max(0, trainer.max_epochs - self.epochs)
         expected = max(0, trainer.current_epoch - first)

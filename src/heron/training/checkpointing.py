@@ -36,16 +36,16 @@ LOG_EVERY = 10  # optimizer steps between rows of `metrics.csv`
 
 
 class WholeFiles(TorchCheckpointIO):
-    """Writes every checkpoint to a neighbour file, which then replaces the one before.
+    """Writes every checkpoint to a temporary file beside it, which then replaces the old one.
 
-    Lightning copies from the system's temporary folder: a full disk would leave half of a
-    checkpoint, nothing of the one before, and no room for `status.json`.
+    Lightning copies it from the system's temporary folder. On a full disk, that would leave half a
+    checkpoint, would have deleted the old one, and would leave no room for `status.json`.
     """
 
     def save_checkpoint(
         self, checkpoint: dict[str, Any], path: str | Path, storage_options: Any = None
     ) -> None:
-        """Write a checkpoint; an OSError of the system's names the path."""
+        """Write a checkpoint; a failure to write raises an OSError that names the path."""
         with atomic_open(path, "wb") as file:
             try:
                 torch.save(checkpoint, file)
@@ -60,8 +60,8 @@ class LastCheckpoint(Checkpoint):
     """Saves at the end of every epoch, within an epoch after some minutes or steps, and at SIGTERM.
 
     Lightning stores model, optimizer, schedule and loops, the module the random states; this adds
-    the rows of `metrics.csv`. A kill during a save leaves the one before (`WholeFiles`). Of several
-    processes, SIGTERM to any ends all.
+    the rows of `metrics.csv`. A kill during a save leaves the last checkpoint whole (`WholeFiles`).
+    SIGTERM to one of several processes ends all of them.
     """
 
     def __init__(self, folder: RunFolder, config: TrainerConfig, history: History):
@@ -73,49 +73,49 @@ class LastCheckpoint(Checkpoint):
         self._sigterm = Deferred()
 
     def state_dict(self) -> dict[str, Any]:
-        """Keep the history."""
+        """Store the rows of `metrics.csv`."""
         return {"history": self.history.rows}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take the history back."""
+        """Restore the rows of `metrics.csv`."""
         self.history.rows = list(state_dict["history"])
 
     def on_save_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
-        """Remember that training has stopped early, which Lightning forgets."""
+        """Store that training has stopped early, which Lightning does not."""
         checkpoint["should_stop"] = trainer.should_stop
 
     def on_load_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
-        """Train no further epoch after early stopping; find the best checkpoint in this folder."""
+        """Restore early stopping, and let Lightning find the best checkpoint in this folder."""
         if Path(trainer.ckpt_path or "") == self.folder.last:
             trainer.should_stop = checkpoint["should_stop"]
 
-        # By its whole path, as Lightning has it: by another name it would be removed as an old one.
+        # Lightning compares whole paths: it would remove the best checkpoint under another one.
         best = self.folder.best.resolve()
         if not best.is_file():
             return
 
         for state in checkpoint["callbacks"].values():
-            if state.get("best_model_path"):  # or Lightning forgets the score with the folder
+            if state.get("best_model_path"):  # Lightning drops the score where the folder differs
                 state["dirpath"] = str(best.parent)
                 scores = state["best_k_models"].values()
                 state["best_k_models"] = {str(best): score for score in scores}
                 state["best_model_path"] = state["kth_best_model_path"] = str(best)
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Let SIGTERM wait for a checkpoint from now on."""
+        """From now on, let SIGTERM end the run only after a checkpoint."""
         self._sigterm.begin()
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """End if SIGTERM has come: the epoch before is saved and reported to the search."""
+        """End the run if SIGTERM has come: the last epoch is saved and reported to the search."""
         if self._is_asked_to_end():
             raise Terminated
 
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """End if SIGTERM has come, unless nothing follows the training."""
+        """End the run if SIGTERM has come, unless the search has ended the training anyway."""
         self._sigterm.end()
         if self._sigterm.asked and not ended_early(trainer):
             raise Terminated
@@ -123,7 +123,7 @@ class LastCheckpoint(Checkpoint):
     def on_exception(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, exception: BaseException
     ) -> None:
-        """Handle SIGTERM as before the training."""
+        """Handle SIGTERM at once again."""
         self._sigterm.end()
 
     def on_train_batch_end(
@@ -131,7 +131,7 @@ class LastCheckpoint(Checkpoint):
     ) -> None:
         """Save within an epoch when it is time, at a whole optimizer step."""
         loop: Any = trainer.fit_loop
-        # A resumed run would leave out the validation that follows.
+        # Resumed from here, a run would leave out the validation that follows.
         validates = loop.epoch_loop._should_check_val_fx(loop._data_fetcher)
         whole_step = (batch_idx + 1) % trainer.accumulate_grad_batches == 0
         if not whole_step or trainer.is_last_batch or trainer.should_stop or validates:
@@ -211,7 +211,11 @@ def damage(path: Path) -> str | None:
             part = file.testzip()
         if part is None:
             torch.load(path, map_location="meta", weights_only=True, mmap=True)["state_dict"]
-    except (pickle.UnpicklingError, LookupError, TypeError):  # torch advises to trust the file
+    except (
+        pickle.UnpicklingError,
+        LookupError,
+        TypeError,
+    ):  # its message advises to trust the file
         return "it holds something else than weights and plain values"
     except Exception as error:  # zipfile raises many kinds for what it cannot read
         return str(error) or type(error).__name__
@@ -324,8 +328,8 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
 
 
 def load_weights(module: pl.LightningModule, checkpoint: Mapping[str, Any]) -> None:
-    """Load the weights of a checkpoint that is read."""
-    # It has none for an encoder with stored vectors: those stay as loaded.
+    """Load the weights of a checkpoint, as `read_checkpoint` returns it, into a module."""
+    # A checkpoint has no weights of an encoder whose vectors are stored: the module keeps its own.
     weights = {}
     for name, tensor in module.state_dict().items():
         if name.startswith("encoder."):
@@ -372,7 +376,7 @@ class History(Logger):
     def finalize(self, status: str) -> None:
         """Write the file when training ends, however it ends."""
         if ranks.is_first():
-            # After a failure, its error counts; this one must not hide it.
+            # An error while writing must not hide the error that has ended the training.
             with nullcontext() if status == "success" else suppress(OSError):
                 self.write()
 

@@ -1,4 +1,4 @@
-"""Compose a run; `Composition` names its folder."""
+"""A run's configuration, composed by Hydra, and the folders that it names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from heron.training.run_names import base_name, run_path, sweep_name
 class Composition:
     """One composed job; `whole` is Hydra's configuration, its own key `hydra` included."""
 
-    # Hydra asks several times for the folders of one job, each time by its configuration.
+    # Hydra resolves the folders of a job several times, each time from its configuration.
     _last: ClassVar[Composition | None] = None
 
     def __init__(self, whole: DictConfig):
@@ -38,7 +38,7 @@ class Composition:
 
     @classmethod
     def of(cls, whole: DictConfig) -> Composition:
-        """Return the composition of Hydra's configuration: the last one if it is of the same."""
+        """Return the composition of a configuration; the last one is reused."""
         last = cls._last
         return last if last is not None and last.whole is whole else cls(whole)
 
@@ -55,13 +55,13 @@ class Composition:
 
     @property
     def swept(self) -> tuple[str, ...]:
-        """The keys that the sweep varies, as far as its sweeper names them."""
+        """The keys that the sweep varies; empty where its sweeper does not list them."""
         return tuple(self.whole.hydra.sweeper.get("swept") or ())
 
     def resolved(self) -> Config:
         """Check the configuration and give it its types."""
         config = copy.deepcopy(self._resolved)
-        if self.whole.hydra.job.chdir:  # a job's folders are the command's
+        if self.whole.hydra.job.chdir:  # relative paths are relative to the folder of the command
             working_folder = self.whole.hydra.runtime.cwd
             for name, path in vars(config.paths).items():
                 setattr(config.paths, name, str(Path(working_folder, path)))
@@ -119,14 +119,14 @@ class Composition:
         return Path(self.whole.paths.runs) / self._sweep()
 
     def job(self) -> str:
-        """Name the run's folder in the sweep's, by what can change its result."""
+        """Name the run's folder, relative to the sweep's, by what can change its result."""
         path = run_path(self._resolved, self.overrides, self.swept)
         return os.path.relpath(path, self.sweep_path())
 
     def place(self) -> Path:
         """Name the folder of a sweep's job, as `hydra.sweep` says."""
         hydra = self.whole.hydra
-        with open_dict(hydra):  # Hydra need not ask again
+        with open_dict(hydra):  # resolve both once
             hydra.sweep.dir = str(hydra.sweep.dir)
             hydra.sweep.subdir = str(hydra.sweep.subdir)
         folder = Path(os.path.normpath(Path(hydra.sweep.dir, hydra.sweep.subdir)))

@@ -1,4 +1,4 @@
-"""Runs under a curriculum: the run that it learns from, its difficulty, and new optimizers."""
+"""Training under a curriculum: the earlier run that it needs, its ranking, optimizer restarts."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -52,7 +52,7 @@ def first_run(config: Config, run_job: RunJob, overrides: Sequence[str] = ()) ->
     changed = {"curriculum": "none", **settings.changes}
     words = [f"{key}={value}" for key, value in changed.items()]
     for word in overrides:
-        # Not the experiment either: others' curricula learn from the same run.
+        # The experiment is left out, too: curricula of other experiments use the same run.
         if not any(is_under(key_of(word), key) for key in (*changed, "experiment")):
             words.append(word)
 
@@ -73,10 +73,10 @@ def without_curriculum(config: Config) -> Config:
         "ckpt_path": None,
         "trainer.flags": {},  # a flag such as `limit_train_batches` would hide rows
         "dynamics.enabled": True,
-        "sweeper": {},  # not a trial of a search: no pruner may end it
+        "sweeper": {},  # no trial of a search, so that no pruner ends it
         "run.job": None,
         "run.sweep": str(run_path(config, ()).parent.relative_to(config.paths.runs)),
-        "run.resume": True,  # run.resume=false does not repeat a run that other curricula use
+        "run.resume": True,  # even under run.resume=false: other curricula use the run
         "run.export": config.run.export or compares_trained(config.curriculum),
     }
 
@@ -84,7 +84,13 @@ def without_curriculum(config: Config) -> Config:
 
 
 def build_curriculum(config: Config, data: DataModule, first: RunFolder | None) -> Curriculum:
-    """Rank the train split of data without a curriculum and plan the run; `first`: `first_run`."""
+    """Rank the train split by difficulty, and plan the run.
+
+    Args:
+        config: of the run.
+        data: without a curriculum yet.
+        first: what `first_run` returns.
+    """
     settings = config.curriculum
     units = data.units[TRAIN]
     of_examples = None

@@ -52,9 +52,15 @@ def export(
     config: Config,
     known: HeadWeights | None = None,
 ) -> None:
-    """Write encoder, tokenizer, label names and head, `known` under other names, to a folder.
+    """Write encoder, tokenizer, label names and head to a folder.
 
-    Without an encoder, the run names the pretrained one that was frozen instead of copying it.
+    Args:
+        folder: becomes a run's `model/`.
+        encoder: None for a frozen pretrained one, which is named instead of copied.
+        head: its weights go to `head.safetensors`.
+        tokenizer: of the encoder.
+        config: of the run.
+        known: the head's weights for a class of transformers; None: as the task has them.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with system_errors(folder):
@@ -98,7 +104,7 @@ def _name_classes(settings: Any, labels: Sequence[str]) -> None:
 
 
 def _add_older_names(path: Path) -> None:
-    """Add transformers 4's names of rotary positions, without which 4 reads its defaults."""
+    """Add the settings of rotary positions under the names that transformers 4 reads."""
     settings = read_json(path)
     for part in (settings, settings.get("encoder", {}), settings.get("decoder", {})):
         rotary = part.get("rope_parameters") or {}

@@ -1,4 +1,4 @@
-"""Finished runs opened to predict: one, the mean of several, or one under several settings."""
+"""Prediction with finished runs: with one, the mean of several, or one under several settings."""
 
 from __future__ import annotations
 
@@ -110,7 +110,10 @@ def _open(folder: RunFolder, paths: Mapping[str, str], run_code: bool) -> Traine
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A run opened to predict; with `members`, several of which it is the first."""
+    """A finished run that can predict.
+
+    With `members`, it stands for all of them; it is the first.
+    """
 
     folder: RunFolder
     config: Config  # the run's, its paths replaced where others were given
@@ -137,7 +140,7 @@ class Trained:
         return self.predict_with(self.module, examples, self.keep, cleanups)
 
     def predict_with(self, module: Any, examples: Sequence[Example], *kept: Any) -> Any:
-        """Predict with a module, on texts as this run reads them; `kept`: see `predict_split`."""
+        """Predict with a module; texts are read as by this run. `kept`: see `predict_split`."""
         data = DataModule(self.config, {_SPLIT: list(examples)}, self.tokenizer)
         trainer = prediction_trainer(self.config, Path(self.config.paths.cache))
         with own_threads(None):
@@ -246,7 +249,7 @@ def _check_alike(runs: Sequence[Trained]) -> None:
 
 
 def _reading(run: Trained) -> dict[str, Any]:
-    """List what decides which tokens a run reads, and what its logits mean."""
+    """List the settings that decide which tokens a run reads, and what its logits mean."""
     config = run.config
     data = run.config.data
     # The setting has no effect in a language without variants.
@@ -278,7 +281,7 @@ def changed_data(trained: Trained, words: Sequence[str]) -> DataConfig:
 
 
 def read_splits(trained: Trained, words: Sequence[str] = ()) -> dict[str, list[Example]]:
-    """Read the splits that a run was trained and scored on, from where its data is now.
+    """Read the splits that a run was trained and scored on, from its current data folder.
 
     `words` are those of `changed_data`.
 

@@ -1,4 +1,4 @@
-"""One run, from configuration to run folder."""
+"""One run, from its configuration to the files in its run folder."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -246,7 +246,9 @@ def train_baseline(config: Config, folder: RunFolder) -> Scores:
 
     if config.run.export:
         baseline.save(folder.model)
-        write_json(folder.model / BASELINE, {"baseline": config.baseline.name})  # all is written
+        write_json(
+            folder.model / BASELINE, {"baseline": config.baseline.name}
+        )  # last: it marks a whole folder
         seal(folder.model)
 
     versions = {name: metadata.version(name) for name in ("scikit-learn", "gensim")}
@@ -255,13 +257,13 @@ def train_baseline(config: Config, folder: RunFolder) -> Scores:
 
 
 def _export(config: Config, folder: RunFolder, module: TaskModule, data: DataModule) -> None:
-    """Write `model/`."""
+    """Write the folder `model/`, see `heron.training.exported`."""
     encoder: Encoder | None = module.encoder
     if data.vectors:  # the frozen encoder is not in memory
         is_pretrained = config.encoder.name != "scratch"
         has_new_tokens = len(data.tokenizer) != data.known_tokens
         encoder = None
-        # Weights that the seed has drawn cannot be downloaded again: they are exported.
+        # Random weights cannot be downloaded again: they are exported.
         if has_new_tokens or not is_pretrained:
             encoder = build_encoder(config, data.tokenizer)
 

@@ -70,7 +70,7 @@ class Run:
     whole: Any = None  # of a sweep's job: Hydra's configuration, or what composes it
 
     def composed(self) -> "Run":
-        """Return the run with Hydra's configuration composed: `whole` may be a function."""
+        """Return the run with `whole` composed, which may be a function."""
         return replace(self, whole=self.whole()) if callable(self.whole) else self
 
     def check(self, known: dict[str, HeronError | None], read: bool = False) -> None:
@@ -104,14 +104,14 @@ class Run:
             raise known_error
 
     def is_kept(self) -> bool:
-        """Tell whether the run is done and not to be started over; its data may be gone."""
+        """Tell whether the run is done and is not to be started over."""
         return self.config.run.resume and self.folder.state() == "done"
 
     def ended(self, status: Mapping[str, Any]) -> str:
         """Tell by its `status.json` how the run has ended: `done`, `pruned`, `failed`, else empty.
 
         A training that a search has ended early is `pruned` for that search, and only while it
-        prunes; for anybody else it was cut.
+        prunes; in any other command it counts as cut.
         """
         state = str(status.get("state"))
         search = self.config.sweeper
@@ -151,7 +151,7 @@ class Run:
             raise BusyError(f"{self.folder.path}: another process is working on this run") from busy
 
     def _claim(self) -> None:
-        """Write the configuration, or compare it with the one that is there."""
+        """Write the configuration, or compare it with the stored one."""
         config = self.config
         folder = self.folder
         _check_monitor(config)
@@ -175,7 +175,7 @@ class Run:
         folder.write_config(config)
 
     def _as_before(self, before: Config) -> Config:
-        """Refuse a configuration unlike the run's; returns the run's, with its precision."""
+        """Refuse another configuration than the stored one; returns the run's, with its precision."""
         config = self.config
         # The run that a curriculum learns from has no experiment's name.
         config.experiment = config.experiment or before.experiment
@@ -200,7 +200,7 @@ class Run:
         return config
 
     def check_sources(self) -> dict[str, str]:
-        """Hash the files that the run is made from; those of an ended run may be gone.
+        """Hash the files that the run is made from; an ended run's files may be missing.
 
         Raises:
             ConfigError: some have changed since the run began; names them.
@@ -227,7 +227,7 @@ class Run:
     def plan(self, retry: str) -> dict[str, Any]:
         """Claim the folder for a sweep; returns the status of a job that is not to be run.
 
-        Of failed jobs, those are run again that were cut, or with `retry=failed` all.
+        Failed jobs are run again if they were cut, or all of them with `retry=failed`.
         """
         with self.claimed():
             status = self.folder.read_status()
@@ -245,13 +245,17 @@ class Run:
                 overrides = list(self.overrides)
                 self.folder.update_status(state="pending", seed=seed, overrides=overrides)
             elif status.get("state") in ("failed", "pruned"):
-                # Without the old error, a new one can be told from it.
+                # The old error goes, so that a new one can be told from it.
                 self.folder.update_status(state="pending", error=None, traceback=None)
 
         return {}
 
     def begin(self) -> bool:
-        """Mark the claimed run as running; False, in all its processes, where it has ended."""
+        """Mark the claimed run as running.
+
+        Returns:
+            Whether there is something to do, in all processes; False where the run has ended.
+        """
         if not ranks.is_first():
             return ranks.from_first(False)
 
@@ -278,7 +282,7 @@ class Run:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Keep the heartbeat during the work; `status.json` says how it failed, where it does."""
+        """Keep the heartbeat during the work; a failure is written to `status.json`."""
         if not ranks.is_first():
             with interruptible():
                 yield
@@ -315,7 +319,7 @@ class Run:
         self.folder.update_status(**ended, seconds=self._clock.seconds(), peak_rss_mb=peak_rss_mb())
 
     def read_scores(self) -> Scores:
-        """Read an ended run's scores: none of a pruned one.
+        """Read an ended run's scores; a pruned run has none.
 
         Raises:
             ConfigError: they or other outputs are missing, damaged or have changed since.
@@ -328,7 +332,7 @@ class Run:
         return self.folder.read_scores()
 
     def score(self) -> float | None:
-        """Read what the ended run has scored on validation, by its `trainer.monitor`."""
+        """Read the ended run's validation score by its `trainer.monitor`."""
         return self.folder.read_score(self.config.trainer.monitor)
 
     def attempt(
@@ -364,7 +368,7 @@ class Run:
         return DONE
 
     def print_error(self, error: BaseException) -> None:
-        """Print an error, with its traceback unless it is the user's or the machine's."""
+        """Print an error; without traceback where the user or the machine has caused it."""
         text = str(error)
         trace = ""
         if isinstance(error, OSError):
@@ -391,14 +395,14 @@ def _check_monitor(config: Config) -> None:
 
 
 def job_exit_code(error: BaseException) -> int:
-    """Choose the exit code of a job's process by its error; a SIGTERM is `INTERRUPTED`, too."""
+    """Choose the exit code of a job's process by its error; Ctrl+C and SIGTERM are `INTERRUPTED`."""
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
     return BUSY if isinstance(error, BusyError) else FAILED
 
 
 class Clock:
-    """Seconds of work on a run, after those `spent` before, by a clock that nobody can set."""
+    """Counts the seconds of work on a run, by a monotonic clock, after those `spent` before."""
 
     def __init__(self, spent: float = 0.0):
         self.spent = spent
@@ -495,7 +499,7 @@ def heartbeat() -> dict[str, Any]:
 
 
 def failure(error: BaseException, seconds: float) -> dict[str, Any]:
-    """Describe how a run ended, for `status.json`; `retry`: the same command tries again."""
+    """Describe how a run failed, for `status.json`; `retry`: whether the same command tries again."""
     return {
         "state": "failed" if isinstance(error, Exception) else "interrupted",
         "seconds": seconds,

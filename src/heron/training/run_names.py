@@ -23,7 +23,7 @@ _APART = ("protocol", "also_test", "trainer.max_epochs", "trainer.max_steps")
 
 
 def is_identifying(key: str) -> bool:
-    """Tell whether a key can change a result; an experiment's name cannot: its keys can."""
+    """Tell whether a key can change a result; an experiment's name cannot, the keys it sets can."""
     return key != "experiment" and not is_neutral(key)
 
 
@@ -56,13 +56,13 @@ def config_key(config: Config) -> str:
 
 
 def run_path(config: Config, overrides: Sequence[str], swept: Sequence[str] = ()) -> Path:
-    """Name the run folder: what was chosen, and a hash of all that can change the result."""
+    """Name the run folder: its overrides, and a hash of all that can change the result."""
     base = base_name(config.experiment, config.data.name, config.task.name)
     folder = Path(config.paths.runs, config.run.sweep or base)
     if config.run.job:
         return folder / config.run.job
 
-    if folder.name.startswith(base):  # what the sweep's name says is not repeated
+    if folder.name.startswith(base):  # leave out what the sweep's name says
         sweep_words = re.split(",|-[0-9a-f]{4}$", folder.name)
         sweep_words.append("experiment" if config.experiment else f"data={config.data.name}")
         kept = []
@@ -80,7 +80,7 @@ def run_path(config: Config, overrides: Sequence[str], swept: Sequence[str] = ()
     if usual.exists():
         return usual
 
-    # The same configuration in other words (a default spelt out) keeps its folder.
+    # The same configuration with other overrides (a default spelt out) keeps its folder.
     return min(folder.glob(f"*{ending}"), default=usual)
 
 
@@ -93,7 +93,7 @@ def sweep_name(base: str, fixed: Sequence[str]) -> str:
     """Name the sweep folder of a command, so that only runs that can be compared share one.
 
     Overrides of all jobs that change the rows, their scores or the length of training are added to
-    `base`; a hash of them where the name does not hold them all.
+    `base`; where the name is too short for all of them, so is their hash.
     """
     apart = sorted(word for word in fixed if _sets_apart(word, base))
     if not apart:

@@ -81,12 +81,12 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
 
 
 def _check(config: Config, stages: list[StageConfig]) -> None:
-    """Refuse what would fail, or make another model, once earlier stages are trained."""
+    """Refuse now what would fail, or make another model, after the first stages are trained."""
     earlier: Config | None = None
     for number, stage in enumerate(stages, 1):
         try:
             whole = stage_config(config, stages, stage)
-            # Without the settings that do not change the shapes of the weights.
+            # Settings that do not change the shapes of weights may differ.
             whole.head = replace(whole.head, name="", dropout=0.0, start=None, over_windows="")
             if earlier and _keeps_head(stage, whole, earlier) and earlier.head != whole.head:
                 raise ConfigError(

@@ -62,10 +62,10 @@ def open_storage(folder: Path) -> JournalStorage:
 
 
 class _Lock(JournalFileOpenLock):
-    """The system's lock for writing the journal: a killed process does not hold it.
+    """A lock of the operating system for writing the journal, which ends with its process.
 
-    Half a line, which a kill or a full disk has left, is removed: Optuna would append to it, and no
-    command could read the journal then.
+    An incomplete last line, which a kill or a full disk leaves, is removed: Optuna would append to
+    it, and the journal could no longer be read.
     """
 
     def __init__(self, path: Path):
@@ -82,7 +82,7 @@ class _Lock(JournalFileOpenLock):
         return True
 
     def release(self) -> None:
-        """Let others write."""
+        """Release the lock."""
         self._held.close()
 
 
@@ -104,7 +104,7 @@ class Pruning(Checkpoint):
         self._study: Any = None
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Report the epoch; stop the training if the pruner says so and it is not over anyway."""
+        """Report the epoch's score; stop the training if the pruner says so and epochs are left."""
         score = trainer.callback_metrics.get(self.monitor)
         if score is None:
             return
@@ -133,7 +133,7 @@ class Pruning(Checkpoint):
 
         stored = self._study.get_trials(deepcopy=False)[self._trial.number]
         if stored.state.is_finished():
-            return False  # a failure that is tried again: Optuna takes no reports for it
+            return False  # a failed job that runs again: Optuna takes no reports of it
 
         self._trial.report(score, epochs)
         return bool(self._trial.should_prune())

@@ -48,14 +48,14 @@ def wandb_options(config: Config) -> dict[str, Any]:
 
 
 def check_classes(config: Config) -> None:
-    """Find the classes of a run's loggers and callbacks; a ConfigError names what is no class."""
+    """Import the classes of a run's loggers and callbacks; a ConfigError names what is no class."""
     for group in ("logger", "callbacks"):
         for key, options in chosen(config, group).items():
             _find(key, options["_target_"])
 
 
 def make(key: str, options: Mapping[str, Any], folder: RunFolder) -> Any:
-    """Make one logger or callback; its `save_dir` is the run folder unless the options have it.
+    """Make one logger or callback; its `save_dir` is the run folder by default.
 
     Raises:
         ConfigError: there is no such class, a package is missing, or it does not take the options.
@@ -110,7 +110,7 @@ def _package(name: str) -> str:
 
 
 def _class_name(target: Any) -> str:
-    """Name a class by the package that heron trains with, where `lightning` has the same."""
+    """Name a class of the package `lightning` by its name in `pytorch_lightning`."""
     return str(target).replace("lightning.pytorch.", "pytorch_lightning.", 1)
 
 

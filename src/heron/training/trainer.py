@@ -1,4 +1,4 @@
-"""From a configuration to what Lightning runs: the module, and the Trainer as heron uses it."""
+"""The LightningModule and the Trainer of a run, built from its configuration."""
 
 import sys
 from collections.abc import Callable

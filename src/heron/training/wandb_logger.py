@@ -90,7 +90,7 @@ def wandb_logger(config: Config, folder: RunFolder) -> list[Any]:
 
 
 def record_again(config: Config, folder: RunFolder) -> None:
-    """Give a finished run the W&B run that an agent asks for: its rows, its scores, its end."""
+    """Record a finished run again, under the id that an agent of W&B asks for."""
     if _training or _stored(folder).get("id") == os.environ["WANDB_RUN_ID"]:
         return
     with wandb_run(config, folder):
@@ -103,7 +103,7 @@ def record_again(config: Config, folder: RunFolder) -> None:
 def wandb_run(config: Config, folder: RunFolder) -> Iterator[None]:
     """Complete the W&B run when the block ends, or close it as failed when the block fails.
 
-    Otherwise the next job of a sweep would log into it, and a failed run would look finished.
+    A run left open would get the rows of the sweep's next job, and a failed one look finished.
     Jobs without a Trainer (baselines, and the whole of several stages) get their run here. In a
     sweep of W&B's, a point is one run: stages and first runs get none.
     """
@@ -192,7 +192,7 @@ def _stored(folder: RunFolder) -> dict[str, str]:
 def _run_id(config: Config, folder: RunFolder, project: str) -> str:
     """Choose the run's id: that of W&B's environment, else the one that is stored, or draw one.
 
-    It lies beside `last.ckpt`: starting over removes both.
+    It is stored beside `last.ckpt`, so that starting over draws a new one.
     """
     run_id = None
     if len(_training) <= 1:  # in a stage, the option is the id of the whole run
@@ -239,7 +239,7 @@ def _finish(exit_code: int) -> None:
 
 
 def _attempt(part: str, action: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-    """Call `action`; if it fails, warn that W&B lacks a part of the run.
+    """Call `action`; if it fails, warn that a part of the run is missing in W&B.
 
     A training must not end because a copy of what is on disk could not be uploaded.
     """
