@@ -74,8 +74,10 @@ class Ledger(Kept):
             begins_step = batch % trainer.accumulate_grad_batches == 0
             rows = int(rows_U[drawn].sum())
             tokens = int(tokens_U[drawn].sum())
-            padded = int(units.longest_U[drawn].max() * units.sizes_U[drawn].sum())
-            self.counts[stage] += torch.tensor([int(begins_step), 1, rows, tokens, padded])
+            longest = int(units.longest_U[drawn].max())
+            sequences = int(units.sizes_U[drawn].sum())
+            counts = [int(begins_step), 1, rows, tokens, longest * sequences]
+            self.counts[stage] += torch.tensor(counts)
             self.seen[stage, torch.from_numpy(drawn)] = True
 
         # Before the epoch's checkpoint: a run that is killed after its last checkpoint does not

@@ -111,6 +111,7 @@ def build_curriculum(config: Config, data: DataModule, first: RunFolder | None) 
     pool = Pool(units, data.unit_labels(TRAIN), config.data.label_order, data.batching, stratified)
     accumulate = config.trainer.accumulate_grad_batches
     batches = data.batches_per_epoch()
+
     return Curriculum(settings, pool, ranking, batches, accumulate, config.seed)
 
 
@@ -125,12 +126,16 @@ def similarities(config: Config, data: DataModule, first: RunFolder | None) -> n
         encoder = trained_encoder(config.encoder, first.model)
         config = dataclasses.replace(config, encoder=encoder)
 
-    rows = {guid: row for row, guid in enumerate(data.features[TRAIN].guids)}
-    examples = [example for example in data.examples[TRAIN] if example.guid in rows]
+    row_of = {guid: row for row, guid in enumerate(data.features[TRAIN].guids)}
+    examples = []
+    for example in data.examples[TRAIN]:
+        if example.guid in row_of:
+            examples.append(example)
+
     guids, vectors_RP = pool_texts(config, APART, {TRAIN: examples}, data.tokenizer)
-    order = [rows[guid] for guid in guids[TRAIN]]
-    similarity_R = np.empty(len(rows))
-    similarity_R[order] = cosine(vectors_RP[TRAIN])
+    rows = [row_of[guid] for guid in guids[TRAIN]]
+    similarity_R = np.empty(len(row_of))
+    similarity_R[rows] = cosine(vectors_RP[TRAIN])
 
     return similarity_R
 
@@ -152,6 +157,7 @@ class Restart(pl.Callback):
         epoch = trainer.current_epoch
         assert curriculum is not None
         stage = curriculum.stages_of(epoch)[batch_idx]
+
         if batch_idx:
             before = curriculum.stages_of(epoch)[batch_idx - 1]
         elif epoch:

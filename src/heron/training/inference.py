@@ -97,8 +97,8 @@ def _open(folder: RunFolder, paths: Mapping[str, str], run_code: bool) -> Traine
     data = dataclasses.replace(config.data, on_cut="drop")
     config = dataclasses.replace(config, data=data, paths=new_paths)
     config = recorded_precision(config, folder)
-    added = task_of(config).added_tokens(config)
 
+    added = task_of(config).added_tokens(config)
     return Trained(
         folder,
         config,
@@ -252,6 +252,7 @@ def _reading(run: Trained) -> dict[str, Any]:
     """List the settings that decide which tokens a run reads, and what its logits mean."""
     config = run.config
     data = run.config.data
+
     # The setting has no effect in a language without variants.
     cedilla = data.unicode.cedilla if get_language(data.language).variants else "keep"
     return {

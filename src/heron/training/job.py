@@ -211,11 +211,13 @@ def score(
     write_table(folder.predictions(split), columns)
     scores = predictions.scores(of_split(config, split))
 
-    by_group = config.task.bootstrap and config.task.resample == "group"
-    if by_group and len(set(predictions.groups)) == 1 and len(predictions.guids) > 1:
-        say(f"{split}: no intervals: all rows are of one document; see task.resample=row")
+    task = config.task
+    if task.bootstrap and task.resample == "group":
+        documents = set(predictions.groups)
+        if len(documents) == 1 and len(predictions.guids) > 1:
+            say(f"{split}: no intervals: all rows are of one document; see task.resample=row")
 
-    scores |= further_scores(config.task.metrics, columns, config.task.name)
+    scores |= further_scores(task.metrics, columns, task.name)
     scores["refused"] = refused
     return scores
 
@@ -376,6 +378,7 @@ def describe_training(data: DataModule) -> dict[str, Any]:
     batching = data.batching
     encoder = config.encoder.name
     unknown = _unknown(data)
+
     if unknown >= _MOST_UNKNOWN:
         say(
             f"train: {unknown:.0%} of the tokens are {data.tokenizer.unk_token}: the "

@@ -175,7 +175,11 @@ class Run:
         folder.write_config(config)
 
     def _as_before(self, before: Config) -> Config:
-        """Refuse another configuration than the stored one; returns the run's, with its precision."""
+        """Refuse another configuration than the stored one.
+
+        Returns:
+            The run's configuration, with the precision that it has begun with.
+        """
         config = self.config
         # The run that a curriculum learns from has no experiment's name.
         config.experiment = config.experiment or before.experiment
@@ -263,6 +267,7 @@ class Run:
         sources = self.check_sources()
         self._clock = Clock(status.get("seconds", 0.0))
         has_ended = self.ended(status) in ("done", "pruned")
+
         if not has_ended:
             from heron.base.libraries import provenance  # start-up time: torch
 
@@ -374,8 +379,10 @@ class Run:
         if isinstance(error, OSError):
             words = [f"paths.{name}={path}" for name, path in vars(self.config.paths).items()]
             text = os_error_text(error, words)
+
         if not isinstance(error, HeronError) and not is_machine_error(error):
             trace = "".join(traceback.format_exception(error))
+
         print(visible(redact(f"{trace}heron train: {text}")), file=sys.stderr, flush=True)
 
 
@@ -395,7 +402,7 @@ def _check_monitor(config: Config) -> None:
 
 
 def job_exit_code(error: BaseException) -> int:
-    """Choose the exit code of a job's process by its error; Ctrl+C and SIGTERM are `INTERRUPTED`."""
+    """Choose the exit code of a job's process: Ctrl+C and SIGTERM are `INTERRUPTED`."""
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
     return BUSY if isinstance(error, BusyError) else FAILED
@@ -499,7 +506,7 @@ def heartbeat() -> dict[str, Any]:
 
 
 def failure(error: BaseException, seconds: float) -> dict[str, Any]:
-    """Describe how a run failed, for `status.json`; `retry`: whether the same command tries again."""
+    """Describe for `status.json` how a run failed, and whether the same command tries again."""
     return {
         "state": "failed" if isinstance(error, Exception) else "interrupted",
         "seconds": seconds,

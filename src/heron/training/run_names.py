@@ -125,12 +125,14 @@ def readable_name(overrides: Sequence[str], swept: Sequence[str] = (), most: int
     values = redacted([word.partition("=")[2] for word in overrides])
     rows = []
     for key, value in zip(keys, values, strict=True):
-        # `encoder.name` names the encoder in place of its group.
-        is_repeated = key == "encoder" and "encoder.name" in keys
-        is_left_out = is_under(key, "data.files") or is_repeated
-        if not is_neutral(key) and (key in swept or not is_left_out):
-            is_group = "." not in key
-            rows.append((key not in swept, not is_group, key, value))
+        is_fixed = key not in swept
+        is_left_out = is_under(key, "data.files")
+        if key == "encoder" and "encoder.name" in keys:  # which names the encoder in its place
+            is_left_out = True
+        if is_neutral(key) or (is_fixed and is_left_out):
+            continue
+        is_group = "." not in key
+        rows.append((is_fixed, not is_group, key, value))
 
     words: list[str] = []
     for is_fixed, _, key, value in sorted(rows):

@@ -192,13 +192,15 @@ def _join_ledgers(stages: list[StageConfig], done: list[RunFolder], folder: RunF
     unique: dict[str, int] = {}  # by data set; of two stages the larger number
     for stage, inner in zip(stages, done, strict=True):
         ledger: Any = read_record(inner.ledger, SpentBudget)
+        spent = ledger["total"]
         planned += ledger["planned_steps"]
-        total.update(ledger["total"])
-        unique[stage.data] = max(ledger["total"]["unique"], unique.get(stage.data, 0))
+        total.update(spent)
+        unique[stage.data] = max(spent["unique"], unique.get(stage.data, 0))
         for row in ledger["stages"]:
             name = inner.path.name
-            if row["stage"] != "everything":
-                name = f"{name}: {row['stage']}"
+            part = row["stage"]
+            if part != "everything":
+                name = f"{name}: {part}"
             rows.append({**row, "stage": name})
 
     total["unique"] = sum(unique.values())

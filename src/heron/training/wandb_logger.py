@@ -175,11 +175,13 @@ def _address(folder: RunFolder, run: Any) -> str:
     """Name a run's page, or the command that uploads it, with the other runs of a sweep."""
     if not run.offline:
         return str(run.url)
+
     files = Path(run.dir).parent
     sweep = folder.path.parent
     is_one_of_several = (sweep / "multirun.yaml").is_file() and sweep.resolve() in files.parents
     if is_one_of_several:
         return f"wandb sync {shlex.quote(str(sweep))}/*/wandb/offline-run-*"
+
     return f"wandb sync {shlex.quote(os.path.relpath(files))}"
 
 
@@ -261,6 +263,7 @@ def identity(config: Config, folder: RunFolder) -> dict[str, Any]:
     name = job.name
     job_type = "train"
     is_baseline = config.baseline.name != "none"
+
     if job.parent.name == folder.stages.name:
         job = job.parents[1]
         job_type = "stage"
@@ -335,11 +338,7 @@ def artifacts(run_id: str, folder: RunFolder) -> Iterator[wandb.Artifact]:
     if files:
         artifact = wandb.Artifact(f"predictions-{run_id}", "predictions")
         for path in files:
-            table = read_table(path)
-            names: list[Any] = [name for name in table.columns if name not in ("text", "text_pair")]
-            rows: list[Any] = [[row[name] for name in names] for row in table.rows]
-            artifact.add(wandb.Table(columns=names, data=rows), path.stem.replace("/", "-"))
-
+            artifact.add(_without_texts(path), path.stem.replace("/", "-"))
         yield artifact
 
     if any(folder.dynamics(0).parent.glob("epoch=*.parquet")):
@@ -347,3 +346,13 @@ def artifacts(run_id: str, folder: RunFolder) -> Iterator[wandb.Artifact]:
         artifact = wandb.Artifact(f"data-map-{run_id}", "data-map")
         artifact.add_file(str(figure), "map.png", policy="immutable")
         yield artifact
+
+
+def _without_texts(path: Path) -> wandb.Table:
+    """Read a file of predictions as a table of W&B; texts stay on this computer."""
+    table = read_table(path)
+    names: list[Any] = [name for name in table.columns if name not in ("text", "text_pair")]
+    rows: list[Any] = []
+    for row in table.rows:
+        rows.append([row[name] for name in names])
+    return wandb.Table(columns=names, data=rows)
