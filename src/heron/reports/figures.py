@@ -54,7 +54,19 @@ STYLE: Any = {
 }
 CENTRED: Any = {"ha": "center", "va": "center"}
 _LINE_STYLES = ("--", ":")  # of extractive baselines, of which there are two
+COUNT: Any = {"fontsize": 8, "padding": 2}  # of the labels of bars
+_CURVE: Any = {"marker": "o", "markersize": 3.5}
 _LEVEL: Any = {"ha": "right", "color": QUIET, "fontsize": 7}
+_RUN: Any = {"color": BLUE, "alpha": 0.45, "markersize": 4, "mew": 0}
+_ACCURACY: Any = {
+    "align": "edge",
+    "color": BLUE,
+    "alpha": 0.75,
+    "label": "accuracy",
+    "lw": 0,
+}
+_CONFIDENCE: Any = {"color": INK, "markersize": 3, "label": "confidence"}
+_DIAGONAL: Any = {"color": QUIET, "linewidth": 0.8}
 _DIAMOND: Any = {"fmt": "D", "color": BLUE, "markersize": 5, "capsize": 3}
 _HATCHED: Any = {
     "align": "edge",
@@ -62,6 +74,7 @@ _HATCHED: Any = {
     "edgecolor": ORANGE,
     "hatch": "///",
     "linewidth": 0.6,
+    "label": "gap to confidence",
 }
 _POINTS: Any = {
     "cmap": "cividis",
@@ -157,17 +170,18 @@ def _draw_confusion(axes: Axes, artefacts: Artefacts) -> None:
     totals_C1 = counts_CC.sum(axis=1, keepdims=True)
     share_CC = counts_CC / np.maximum(totals_C1, 1)
     axes.imshow(share_CC, cmap="Blues", vmin=0, vmax=1)
-    axes.set_xticks(range(len(columns)), columns, rotation=30, ha="right")
-    axes.set_yticks(range(len(classes)), classes)
-    axes.set(title=title, xlabel="predicted", ylabel="gold")
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
 
     for (row, column), share in np.ndenumerate(share_CC):
         colour = "white" if share > 0.55 else INK
         count = counts_CC[row, column]
         text = f"{count:,}\n{share:.0%}"
         axes.text(column, row, text, color=colour, fontsize=8, **CENTRED)
+
+    axes.set_xticks(range(len(columns)), columns, rotation=30, ha="right")
+    axes.set_yticks(range(len(classes)), classes)
+    axes.set(title=title, xlabel="predicted", ylabel="gold")
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
 
 
 def _draw_losses(axes: Axes, curves: dict[str, Curve]) -> None:
@@ -184,7 +198,13 @@ def _draw_losses(axes: Axes, curves: dict[str, Curve]) -> None:
 
 
 def _draw_scores(axes: Axes, curves: dict[str, Curve], monitor: str) -> None:
-    """Draw the monitored validation score and mark its best epoch."""
+    """Draw the monitored validation score and mark its best epoch.
+
+    Args:
+        axes: of the panel.
+        curves: what was logged, by name.
+        monitor: the score, with or without `validation/`.
+    """
     metric = monitor.removeprefix("validation/")
     title = f"Validation {metric}"
     curve = curves.get(f"validation/{metric}")
@@ -196,11 +216,7 @@ def _draw_scores(axes: Axes, curves: dict[str, Curve], monitor: str) -> None:
     logged = [name.removeprefix("validation/") for name in curves]
     _, *copied = with_copied([metric], logged)
     for name, style in zip(copied, _LINE_STYLES, strict=False):
-        level = curves[f"validation/{name}"].values[-1]
-        axes.axhline(level, color=QUIET, linestyle=style, linewidth=0.9)
-        text = f"{name} {level:.3f}"
-        right_end = axes.get_yaxis_transform()
-        axes.annotate(text, (1, level), (-2, 2), right_end, "offset points", **_LEVEL)
+        _draw_level(axes, name, curves[f"validation/{name}"], style)
 
     ranks = [signed(metric, value) for value in curve.values]
     best = int(np.argmax(ranks))
@@ -212,10 +228,19 @@ def _draw_scores(axes: Axes, curves: dict[str, Curve], monitor: str) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
+def _draw_level(axes: Axes, name: str, curve: Curve, style: str) -> None:
+    """Draw the score of an extractive baseline, which no training changes, as a line."""
+    level = curve.values[-1]
+    text = f"{name} {level:.3f}"
+    right_end = axes.get_yaxis_transform()
+    axes.axhline(level, color=QUIET, linestyle=style, linewidth=0.9)
+    axes.annotate(text, (1, level), (-2, 2), right_end, "offset points", **_LEVEL)
+
+
 def _draw_curve(axes: Axes, curve: Curve, label: str, colour: str, style: str) -> None:
     """Draw a logged quantity over the epochs, counted from 1."""
     epochs = [epoch + 1 for epoch in curve.epochs]
-    axes.plot(epochs, curve.values, style, color=colour, label=label, marker="o", markersize=3.5)
+    axes.plot(epochs, curve.values, style, color=colour, label=label, **_CURVE)
     axes.set_xlim(epochs[0] - 0.5, epochs[-1] + 0.5)
     draw_grid(axes, "y")
 
@@ -232,13 +257,13 @@ def _draw_data_map(axes: Axes, data_map: Frame | None) -> None:
     # Positions at equal distances: deterministic, no seed needed.
     count = len(data_map)
     positions = np.linspace(0, count - 1, min(count, _MAP_POINTS))
-    chosen = np.unique(positions.astype(np.int64))
-    x = np.asarray(data_map["variability"])[chosen]
-    y = np.asarray(data_map["confidence"])[chosen]
-    correctness = np.asarray(data_map["correctness"])[chosen]
-    points = axes.scatter(x, y, c=correctness, **_POINTS)
+    drawn = data_map.take(np.unique(positions.astype(np.int64)).tolist())
+    points = axes.scatter(
+        drawn["variability"], drawn["confidence"], c=drawn["correctness"], **_POINTS
+    )
     axes.figure.colorbar(points, ax=axes, label="correctness (fraction of epochs)", pad=0.02)
-    axes.set(xlim=(-0.01, 0.51), ylim=(-0.02, 1.02), xlabel="variability", ylabel="confidence")
+    axes.set(xlim=(-0.01, 0.51), ylim=(-0.02, 1.02))
+    axes.set(xlabel="variability", ylabel="confidence")
 
     records = int(max(data_map["visits"], default=0))
     epochs = "1 epoch" if records == 1 else f"{records} epochs"
@@ -250,9 +275,14 @@ def _draw_data_map(axes: Axes, data_map: Frame | None) -> None:
 def _draw_reliability(panel: Any, bins: ReliabilityBins, split: str) -> None:
     """Draw each bin's accuracy and the gap to its confidence, and below it the number of rows.
 
+    Args:
+        panel: the subfigure to divide.
+        bins: of the split's labelled rows.
+        split: its name.
+
     Source: Guo et al. 2017, On Calibration of Modern Neural Networks, Figure 1.
     """
-    axes, lower = panel.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+    upper, lower = panel.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     lefts = bins.edges[:-1]
     widths = np.diff(bins.edges)
     lower.bar(lefts, bins.count, widths, align="edge", color=QUIET, lw=0)
@@ -264,16 +294,16 @@ def _draw_reliability(panel: Any, bins: ReliabilityBins, split: str) -> None:
     width = widths[used]
     accuracy = bins.accuracy[used]
     confidence = bins.confidence[used]
-    axes.bar(left, accuracy, width, align="edge", color=BLUE, alpha=0.75, label="accuracy", lw=0)
-    axes.bar(left, -bins.gap[used], width, accuracy, label="gap to confidence", **_HATCHED)
-    axes.plot(confidence, confidence, "o", color=INK, markersize=3, label="confidence")
-    axes.plot([0, 1], [0, 1], "--", color=QUIET, linewidth=0.8)
+    upper.bar(left, accuracy, width, **_ACCURACY)
+    upper.bar(left, -bins.gap[used], width, accuracy, **_HATCHED)
+    upper.plot(confidence, confidence, "o", **_CONFIDENCE)
+    upper.plot([0, 1], [0, 1], "--", **_DIAGONAL)
 
     rows = max(bins.count.sum(), 1)
     ece = float(np.abs(bins.gap) @ bins.count / rows)
-    axes.set(xlim=(0, 1), ylim=(0, 1), ylabel="accuracy")
-    axes.set_title(f"Reliability, {split}: expected calibration error {ece:.3f}")
-    axes.legend(loc="upper left")
+    upper.set(xlim=(0, 1), ylim=(0, 1), ylabel="accuracy")
+    upper.set_title(f"Reliability, {split}: expected calibration error {ece:.3f}")
+    upper.legend(loc="upper left")
 
 
 def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:
@@ -291,7 +321,7 @@ def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:
     ):
         heights = counts_C / total
         bars = axes.bar(positions + offset, heights, 0.38, color=colour, label=label)
-        axes.bar_label(bars, [f"{count:,}" for count in counts_C], fontsize=8, padding=2)
+        axes.bar_label(bars, [f"{count:,}" for count in counts_C], **COUNT)
 
     axes.set_xticks(positions, classes)
     axes.set(title=f"Class balance, {artefacts.split}", ylabel="share of rows")
@@ -338,13 +368,13 @@ def _draw_groups(axes: Axes, groups: Sequence[System], metric: str) -> None:
             continue
         scores = group.values("test", metric)
         below = [row + 0.24] * len(scores)
-        axes.plot(scores, below, "o", color=BLUE, alpha=0.45, markersize=4, mew=0)
+        axes.plot(scores, below, "o", **_RUN)
         axes.errorbar(summary.mean, row, xerr=summary.sd or 0, **_DIAMOND)
 
     labels = [group.label for group in groups]
-    axes.xaxis.set_major_locator(MaxNLocator(4))  # the labels of more ticks would overlap
     axes.set_yticks(range(len(labels)), labels)
     axes.set(title=metric, ylim=(len(labels) - 0.5, -0.5))
+    axes.xaxis.set_major_locator(MaxNLocator(4))  # the labels of more ticks would overlap
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
     draw_grid(axes, "x")

@@ -148,6 +148,7 @@ def sample_points(rows: NDArray[np.int64], seed: int = 0) -> NDArray[np.int64]:
     """
     if len(rows) <= POINTS:
         return rows
+
     chosen = np.random.default_rng(seed).choice(len(rows), POINTS, replace=False)
     return rows[np.sort(chosen)]
 
@@ -168,7 +169,8 @@ def _category_bands(column: Categories) -> Bands:
     count = len(column.names)
     most = len(CATEGORY_COLOURS)
     if count <= most:
-        return Bands(column.name, column.names, CATEGORY_COLOURS[:count], codes_N)
+        colours = CATEGORY_COLOURS[:count]
+        return Bands(column.name, column.names, colours, codes_N)
 
     last = most - 1
     present = codes_N[codes_N >= 0]
@@ -178,11 +180,13 @@ def _category_bands(column: Categories) -> Bands:
     band_of_code = np.full(count, last)
     band_of_code[kept] = np.arange(last)
 
-    names = [column.names[code] for code in kept]
+    names = []
+    for code in kept:
+        names.append(column.names[code])
+
     names.append(f"{count - last} others")
     colours = (*CATEGORY_COLOURS[:last], OTHER_COLOUR)
     index_N = np.where(codes_N >= 0, band_of_code[codes_N], -1)
-
     return Bands(column.name, tuple(names), colours, index_N)
 
 
@@ -191,15 +195,17 @@ def _number_bands(column: Numbers) -> Bands:
     values_N = column.values_N.astype(np.float64)
     is_finite_N = np.isfinite(values_N)
     distinct = np.unique(values_N[is_finite_N])
+    names = []
+
     if len(distinct) <= FEW:
-        names = [f"{value:.2g}" for value in distinct]
+        for value in distinct:
+            names.append(f"{value:.2g}")
         known_N = np.where(is_finite_N, values_N, 0)
         index_N = np.searchsorted(distinct, known_N)
     else:
         edges = np.linspace(0, 1, FEW)
         if column.name != "correctness":
             edges = _quantiles(values_N[is_finite_N], distinct)
-        names = []
         for low, high in itertools.pairwise(edges):
             names.append(f"{low:.2g} – {high:.2g}")
         above_N = np.searchsorted(edges, values_N, "right")
@@ -297,9 +303,11 @@ def histogram_edges(name: str, values: NDArray[np.float64], records: int) -> NDA
     if name == "correctness" and records < BINS:
         middles = np.arange(records + 2)
         return (middles - 0.5) / max(records, 1)
+
     highest = 1.0
     if name == "variability":
         highest = max(0.5, float(np.max(values, initial=0)))
+
     return np.linspace(0, highest, BINS + 1)
 
 

@@ -255,6 +255,7 @@ def group_examples(mapped: Mapped, grouping: str) -> Groups:
     """
     if grouping == "allenai":
         return allenai(mapped.statistics)
+
     return tercile_partition(difficulty(SCORE, mapped.statistics), mapped.statistics.guids)
 
 
@@ -272,6 +273,7 @@ def group_names(groups: Groups, examples: int) -> list[str]:
     for group, mask_N in groups.items():
         for row in np.flatnonzero(mask_N):
             names[row].append(group)
+
     return ["+".join(of_example) for of_example in names]
 
 

@@ -202,13 +202,25 @@ def _most_frequent_class(
 
 
 def class_table(run: RunRecord, split: str = "test") -> Table:
-    """Show each class: precision, recall, F1, support (rows), predicted share (of all rows)."""
-    stored = [name.partition("/") for name in run.scores.get(split, {}) if "/" in name]
-    names = [name for name, _, _ in stored]
-    columns = [column for column in _PER_CLASS if column in names]
+    """Show each class: precision, recall, F1, support (rows), predicted share (of all rows).
 
+    Args:
+        run: with scores such as `f1/BEFORE`.
+        split: whose scores are shown.
+
+    Returns:
+        A row for each class; none where there are no such scores.
+    """
+    names: dict[str, None] = {}
+    labels: dict[str, None] = {}
+    for score_name in run.scores.get(split, {}):
+        name, slash, label = score_name.partition("/")
+        if slash:
+            names[name] = labels[label] = None
+
+    columns = [column for column in _PER_CLASS if column in names]
     rows = []
-    for label in dict.fromkeys(label for _, _, label in stored):
+    for label in labels:
         cells = []
         for column in columns:
             score = run.score(split, f"{column}/{label}")
