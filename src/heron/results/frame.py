@@ -268,7 +268,7 @@ def on_shared_rows(frames: Sequence[Frame], allowed: bool) -> tuple[list[Frame],
         absent = [guid for guid in guids if guid not in frame.rows]
         if absent:
             examples = first_few([repr(guid) for guid in absent])
-            what = f"lacks {len(absent)} of {len(guids)} labelled guids: {examples}"
-            problems.append(Problem(str(frame.path), what, fix))
+            problem = f"lacks {len(absent)} of {len(guids)} labelled guids: {examples}"
+            problems.append(Problem(str(frame.path), problem, fix))
 
     raise DataError(problems)

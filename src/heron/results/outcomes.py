@@ -131,9 +131,9 @@ def shared_golds(frames: Sequence[Frame], settings: Settings) -> Golds:
             gold = " | ".join(map(spell, known))
             other = " | ".join(map(spell, own))
             gold, other = around_difference(gold, other)
-            what = f"gold is '{gold}' in {first.path}, '{other}' in {frame.path}"
+            problem = f"gold is '{gold}' in {first.path}, '{other}' in {frame.path}"
             guid = first["guid"][row]
-            problems.setdefault(guid, Problem(guid, what, fix))
+            problems.setdefault(guid, Problem(guid, problem, fix))
 
     raise_all(list(problems.values()))
     return [tuple(golds) for golds in spellings]
@@ -277,8 +277,8 @@ def _check_labels(frame: Frame, kind: str, labels: Sequence[str], ids: dict[str,
         if name not in ids:
             of_texts = " and ".join(f"task={task}" for task in TASKS if text_scores(task))
             fix = f"labels=A,B,... sets the classes, {of_texts} compare texts"
-            what = f"unknown {kind} '{name}'.{nearest(name, ids)}"
-            problems.append(Problem(f"{frame.path}, {guid}", what, fix))
+            problem = f"unknown {kind} '{name}'.{nearest(name, ids)}"
+            problems.append(Problem(f"{frame.path}, {guid}", problem, fix))
 
     raise_all(problems)
 

@@ -336,8 +336,8 @@ def _require_group(options: ScoreOptions, rows: Rows) -> None:
     """Refuse a column of groups that the gold file lacks: the bootstrap would draw other units."""
     name = options.group_column
     if name and name not in rows.columns:
-        what = f"group_column={name}: no such column.{nearest(name, rows.columns)}"
-        raise DataError(str(options.gold), what, f"it has {', '.join(rows.columns)}")
+        problem = f"group_column={name}: no such column.{nearest(name, rows.columns)}"
+        raise DataError(str(options.gold), problem, f"it has {', '.join(rows.columns)}")
 
 
 def _read_predicted(path: Path) -> Table:
@@ -402,8 +402,8 @@ def _align(
     else:
         ids = rows.guids if len(table) == len(rows.guids) else guids
         if len(table) != len(ids):
-            what = f"{len(table)} rows for the {len(rows.guids)} of {gold}, {len(guids)} scored"
-            raise DataError(str(table.path), what, "a column guid joins rows by name")
+            problem = f"{len(table)} rows for the {len(rows.guids)} of {gold}, {len(guids)} scored"
+            raise DataError(str(table.path), problem, "a column guid joins rows by name")
 
     columns: dict[str, Sequence[Any]] = {
         "guid": ids,
@@ -457,8 +457,8 @@ def _column(table: Table, chosen: str | None, usual: Sequence[str], option: str)
     if column:
         return column
 
-    what = f"none of the columns {', '.join(usual)}; it has {', '.join(table.columns)}"
-    raise DataError(str(table.path), what, f"name one with {option}=...")
+    problem = f"none of the columns {', '.join(usual)}; it has {', '.join(table.columns)}"
+    raise DataError(str(table.path), problem, f"name one with {option}=...")
 
 
 def _gold_column(options: ScoreOptions, config: DataConfig, gold: Table) -> str:
@@ -479,8 +479,8 @@ def _gold_column(options: ScoreOptions, config: DataConfig, gold: Table) -> str:
         columns = dict.fromkeys((own, *config.label_field.values()))
         present = [column for column in columns if column in gold.columns]
         if len(present) > 1 and not options.gold_column:
-            what = f"has several label columns: {', '.join(present)}"
-            raise DataError(str(gold.path), what, "gold_column=... says which")
+            problem = f"has several label columns: {', '.join(present)}"
+            raise DataError(str(gold.path), problem, "gold_column=... says which")
 
         usual = present or usual
 
@@ -532,12 +532,12 @@ def _read_labels(predictions: Frame, reader: LabelReader, options: ScoreOptions)
     problems = []
     for cell, line in zip(predictions["prediction"], predictions["line"], strict=True):
         name = None
-        what = f"'{reader.column}' is no label"
+        problem = f"'{reader.column}' is no label"
         fixes: tuple[str, ...] = ()
         try:
             name = reader.read(cell)
         except LabelError as error:
-            what, fixes = error.args
+            problem, fixes = error.args
 
         if name:
             names.append(name)
@@ -545,7 +545,7 @@ def _read_labels(predictions: Frame, reader: LabelReader, options: ScoreOptions)
 
         if not options.data:
             fixes = (*fixes, *_NAMING_LABELS)
-        problems.append(Problem(f"{predictions.path}:{line}", what, fixes))
+        problems.append(Problem(f"{predictions.path}:{line}", problem, fixes))
 
     raise_all(problems)
     return names
