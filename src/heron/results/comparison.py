@@ -500,4 +500,5 @@ def to_json(comparison: Comparison, split: str) -> dict[str, Any]:
     for system, result in zip(values["systems"], comparison.systems, strict=True):
         summary = summarize(result.scores)
         system |= summary._asdict() if summary else {}
+
     return {"split": split, **values}

@@ -60,8 +60,8 @@ class Frame:
         golds = []
         listed = self.columns.get(GOLDS, [()] * len(self))
         for texts, gold in zip(listed, self["gold"], strict=True):
-            if not texts and gold:
-                texts = [gold]
+            if not texts:
+                texts = [gold] if gold else []
             golds.append(tuple(texts))
         return golds
 
@@ -89,7 +89,9 @@ class Frame:
     def take(self, rows: Iterable[int]) -> Frame:
         """Select rows by their numbers, in this order."""
         rows = list(rows)
-        columns = {name: [cells[row] for row in rows] for name, cells in self.columns.items()}
+        columns = {}
+        for name, cells in self.columns.items():
+            columns[name] = [cells[row] for row in rows]
         return Frame(self.path, columns)
 
     def at(self, guids: Iterable[str]) -> Frame:
@@ -106,11 +108,16 @@ class Frame:
         return Frame(self.path, columns)
 
     def labelled(self, *, empty: bool = False) -> Frame:
-        """Leave out rows without a gold; with `empty`, an empty text is one ("no answer")."""
+        """Leave out rows without a gold.
+
+        Args:
+            empty: whether an empty text is a gold ("no answer").
+        """
         rows = []
         for row, gold in enumerate(self["gold"]):
             if gold or (empty and gold is not None):
                 rows.append(row)
+
         return self.take(rows)
 
     def require(self, *names: str) -> None:
@@ -131,10 +138,15 @@ def predictions_file(folder: Path, split: str) -> Path:
     Raises:
         ConfigError: the run has no such predictions; names the splits that it has.
     """
-    path = folder if folder.is_file() else RunFolder(folder).predictions(split)
+    if folder.is_file():
+        return folder
+
+    path = RunFolder(folder).predictions(split)
     if path.is_file():
         return path
-    have = ", ".join(sorted(file.stem for file in path.parent.glob("*.parquet"))) or "none"
+
+    splits = sorted(file.stem for file in path.parent.glob("*.parquet"))
+    have = ", ".join(splits) or "none"
     raise ConfigError(f"split={split}: {folder} has no such predictions; the run has: {have}")
 
 

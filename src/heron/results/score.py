@@ -346,12 +346,18 @@ def _read_predicted(path: Path) -> Table:
         return read_table(path, own=True)
 
     try:
-        pairs = parse_json(read_bytes(path).decode("utf-8-sig"), object_pairs_hook=list)
+        text = read_bytes(path).decode("utf-8-sig")
+        pairs = parse_json(text, object_pairs_hook=list)
     except ValueError as error:
         raise DataError(str(path), f"cannot be read: {error}") from error
 
-    rows = [{"guid": guid, "prediction": value} for guid, value in pairs]
-    return Table(path, ("guid", "prediction"), rows, list(range(1, len(rows) + 1)), [])
+    rows = []
+    lines = []
+    for line, (guid, prediction) in enumerate(pairs, 1):
+        rows.append({"guid": guid, "prediction": prediction})
+        lines.append(line)
+
+    return Table(path, ("guid", "prediction"), rows, lines, [])
 
 
 def _align(
@@ -494,10 +500,12 @@ def _with_labels(options: ScoreOptions, config: DataConfig, gold: Table, column:
     """
     if options.data and config.label_order:
         return config
+
     labels = list(dict.fromkeys(options.labels or _labels_found(gold, column, options.task)))
     aliases = {}
     if options.labels and not any(label.isdecimal() for label in labels):
         aliases = {str(position): name for position, name in enumerate(labels)}
+
     return replace(config, label_order=labels, label_aliases=aliases)
 
 
@@ -506,9 +514,8 @@ def _labels_found(gold: Table, column: str, task: str) -> list[str]:
     labels = {cell_text(value) for value in gold.values(column) if not is_missing(value)}
     labels -= {f"{label}.0" for label in labels if label.isdecimal()}  # 1.0 is 1
     kind = scores_of(task)
-    usual = kind.usual_labels if isinstance(kind, ClassScores) else ()
-    if labels <= set(usual):
-        return [label for label in usual if label in labels]
+    if isinstance(kind, ClassScores) and labels <= set(kind.usual_labels):
+        return [label for label in kind.usual_labels if label in labels]
     return sorted(labels)
 
 
@@ -520,6 +527,7 @@ def _joined(gold: Table, config: DataConfig, data_dir: Path, cache_dir: Path) ->
     """
     if config.join is None or config.join.key not in gold.columns:
         return None
+
     alone = replace(config, files={JOIN: config.files[JOIN]}, phrases="none")
     source = inspect(alone, data_dir, cache_dir)[JOIN]
     at_hand = source.state in (State.VERIFIED, State.UNPINNED)
@@ -572,14 +580,19 @@ def _read_as(table: Table, reader: LabelReader) -> list[str]:
 
 def _with_columns(options: ScoreOptions, config: DataConfig) -> DataConfig:
     """Name the ids of a table, and the texts of a run's own `predictions/<split>.parquet`."""
-    columns = replace(config.columns, group=options.group_column or config.columns.group)
+    group = options.group_column
+    columns = replace(config.columns, group=group or config.columns.group)
+    config = replace(config, columns=columns)
     is_table = table_format(options.gold) in SUFFIXES
-    if is_table and content_format(options.gold) != "object":
-        table = read_table(options.gold, bad_rows="report")
-        columns.guid = options.guid_column or table.find((columns.guid, *GUIDS)) or columns.guid
-        is_of_run = {"text", "gold", "prediction"} <= set(table.columns)
-        if is_of_run and columns.text not in table.columns:
-            group = options.group_column or table.find(("group",))
-            columns = replace(columns, text="text", target="gold", group=group)
+    if not is_table or content_format(options.gold) == "object":
+        return config
 
-    return replace(config, columns=columns)
+    table = read_table(options.gold, bad_rows="report")
+    ids = table.find((columns.guid, *GUIDS)) or columns.guid
+    columns.guid = options.guid_column or ids
+    is_of_run = {"text", "gold", "prediction"} <= set(table.columns)
+    if is_of_run and columns.text not in table.columns:
+        columns.text = "text"
+        columns.target = "gold"
+        columns.group = group or table.find(("group",))
+    return config

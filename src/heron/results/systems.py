@@ -61,8 +61,11 @@ class System:
         for run in self.runs:
             if run.config:
                 seeds.append(_seed(run))
+            elif len(self.runs) == 1:
+                seeds.append("")
             else:
-                seeds.append("" if len(self.runs) == 1 else run.job)
+                seeds.append(run.job)
+
         return tuple(seeds)
 
     def values(self, split: str, metric: str) -> list[float]:
@@ -118,7 +121,11 @@ def best_runs(runs: Sequence[RunRecord], metric: str) -> tuple[list[int], float 
 
 
 def group_runs(runs: Sequence[RunRecord]) -> list[System]:
-    """Group runs by everything that varies but seeds, ordered by their settings."""
+    """Group runs by everything that varies but seeds.
+
+    Returns:
+        The systems, ordered by the values of their settings; the runs of each in given order.
+    """
     keys = [key for key in varying_keys(runs) if not is_seed(key)]
     columns = [values_of(runs, key) for key in keys]
     groups: dict[tuple[str, ...], list[RunRecord]] = {}
@@ -208,9 +215,14 @@ def named_systems(runs: Sequence[RunRecord], name: str = "") -> list[System]:
 
 
 def match_systems(against: str, systems: Sequence[System]) -> list[int]:
-    """Find the indices of the systems that `against` names, or whose settings it lists.
+    """Find the systems that `against` names, or whose settings it lists.
 
-    `against` is a label, one of a system's further names, or settings (`head=ess`).
+    Args:
+        against: a label, one of a system's further names, or settings (`head=ess`).
+        systems: to choose from.
+
+    Returns:
+        The numbers of the systems that fit.
 
     Raises:
         ConfigError: there is none.
@@ -229,7 +241,8 @@ def match_systems(against: str, systems: Sequence[System]) -> list[int]:
     wanted_settings = set(map(_plain, _parts(wanted)))
     for number, system in enumerate(systems):
         # Labels of systems of several sweeps begin with the sweep's name.
-        settings = _parts(system.label) | _parts(system.label.rpartition(": ")[2])
+        _, _, without_sweep = system.label.rpartition(": ")
+        settings = _parts(system.label) | _parts(without_sweep)
         if wanted_settings <= set(map(_plain, settings)):
             fitting.append(number)
         all_settings += settings
@@ -240,7 +253,8 @@ def match_systems(against: str, systems: Sequence[System]) -> list[int]:
     labels = [system.label for system in systems]
     names = [name for system in systems for name in system.names]
     hint = nearest(against, [*labels, *names, *all_settings])
-    raise ConfigError(f"against={against}: no such system.{hint} They are: {'; '.join(labels)}")
+    listed = "; ".join(labels)
+    raise ConfigError(f"against={against}: no such system.{hint} They are: {listed}")
 
 
 def _find(word: str) -> tuple[list[RunRecord], list[Path]]:
@@ -325,9 +339,12 @@ def _stem(word: str) -> str:
 
 def _without_seed(run: RunRecord) -> str:
     """Take the hash and the seeds from a run's name; the sweep's name where nothing is left."""
-    parts = _HASH.sub("", run.job).split(",")
-    kept = [part for part in parts if not is_seed(part.partition("=")[0])]
-    return ",".join(kept) or run.path.absolute().parent.name
+    parts = []
+    for part in _HASH.sub("", run.job).split(","):
+        key, _, _ = part.partition("=")
+        if not is_seed(key):
+            parts.append(part)
+    return ",".join(parts) or run.path.absolute().parent.name
 
 
 def _with_unique_labels(systems: Sequence[System]) -> list[System]:
@@ -352,9 +369,17 @@ def without_first_runs(runs: Sequence[RunRecord]) -> list[RunRecord]:
 
     They lie beside the runs of an experiment and have no experiment's name.
     """
-    if not any(run.curriculum != "none" and run.setting("experiment") for run in runs):
-        return list(runs)
-    return [run for run in runs if run.curriculum != "none" or run.setting("experiment")]
+    others = []
+    of_experiment = False
+    for run in runs:
+        has_curriculum = run.curriculum != "none"
+        has_experiment = run.setting("experiment")
+        if has_curriculum or has_experiment:
+            others.append(run)
+        if has_curriculum and has_experiment:
+            of_experiment = True
+
+    return others if of_experiment else list(runs)
 
 
 def count_states(runs: Iterable[RunRecord]) -> str:
@@ -368,11 +393,17 @@ def varying_keys(runs: Sequence[RunRecord]) -> list[str]:
 
     Keys that cannot change a result (`paths`, `logger`, ...) are left out.
     """
+    overridden = dict.fromkeys(key for run in runs for key in run.overrides())
     keys = []
-    for key in dict.fromkeys(key for run in runs for key in run.overrides()):
-        # The first runs of a curriculum have no experiment, which is no other value.
-        known = [run for run in runs if key != "experiment" or run.setting(key) is not None]
-        if not is_neutral(key) and len(set(values_of(known, key))) > 1:
+    for key in overridden:
+        if is_neutral(key):
+            continue
+        known = runs
+        if key == "experiment":
+            # The first runs of a curriculum have no experiment, which is no other value.
+            known = [run for run in runs if run.setting(key) is not None]
+
+        if len(set(values_of(known, key))) > 1:
             keys.append(key)
 
     return keys
@@ -440,8 +471,11 @@ def values_of(runs: Sequence[RunRecord], key: str) -> list[str]:
 def _content(key: str, values: Mapping[str, Any] | list[Any]) -> frozenset[tuple[str, str]]:
     """Collect the settings of a config group, without seeds, or all of a list."""
     group = {"": values} if isinstance(values, list) else values
-    pairs = flatten(group, f"{key}.")
-    return frozenset((name, repr(value)) for name, value in pairs if not is_seed(name))
+    settings = set()
+    for name, value in flatten(group, f"{key}."):
+        if not is_seed(name):
+            settings.add((name, repr(value)))
+    return frozenset(settings)
 
 
 def _parts(label: str) -> set[str]:
