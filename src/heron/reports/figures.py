@@ -54,7 +54,7 @@ STYLE: Any = {
 }
 CENTRED: Any = {"ha": "center", "va": "center"}
 _LINE_STYLES = ("--", ":")  # of extractive baselines, of which there are two
-COUNT: Any = {"fontsize": 8, "padding": 2}  # of the labels of bars
+_COUNT: Any = {"fontsize": 8, "padding": 2}  # of the labels of bars
 _CURVE: Any = {"marker": "o", "markersize": 3.5}
 _LEVEL: Any = {"ha": "right", "color": QUIET, "fontsize": 7}
 _RUN: Any = {"color": BLUE, "alpha": 0.45, "markersize": 4, "mew": 0}
@@ -321,7 +321,7 @@ def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:
     ):
         heights = counts_C / total
         bars = axes.bar(positions + offset, heights, 0.38, color=colour, label=label)
-        axes.bar_label(bars, [f"{count:,}" for count in counts_C], **COUNT)
+        axes.bar_label(bars, [f"{count:,}" for count in counts_C], **_COUNT)
 
     axes.set_xticks(positions, classes)
     axes.set(title=f"Class balance, {artefacts.split}", ylabel="share of rows")

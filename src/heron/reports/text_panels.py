@@ -10,9 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from heron.reports.artefacts import Artefacts
-from heron.reports.figures import COUNT
 from heron.results.collect import RunRecord
 
+_COUNT: Any = {"fontsize": 8, "padding": 2}  # of the labels of bars
 KINDS = ("number", "with a number", "words", "no answer")
 
 
@@ -59,7 +59,7 @@ def draw_texts(panels: Any, run: RunRecord, artefacts: Artefacts, colours: Seque
     if shares:
         axes = rest[0]
         bars = axes.bar(list(shares), list(shares.values()), 0.6, color=other)
-        axes.bar_label(bars, fmt="%.2f", **COUNT)
+        axes.bar_label(bars, fmt="%.2f", **_COUNT)
         axes.set(title="Share of new n-grams, by n", ylim=(0, 1.35))
     elif texts.right:
         kind_N = np.array([kind_of(answer) for answer in golds])
@@ -105,6 +105,6 @@ def _draw_means(axes: Axes, artefacts: Artefacts, groups: Mapping[str, Any], col
         if count:
             label = f"{name}\n({count:,})"
             bars = axes.bar(label, scores_N[scored_N].mean(), color=colour)
-            axes.bar_label(bars, fmt="%.3f", **COUNT)
+            axes.bar_label(bars, fmt="%.3f", **_COUNT)
 
     axes.margins(y=0.25)
