@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hydra.core.hydra_config import HydraConfig
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.experimental.callback import Callback
 from hydra.types import RunMode
@@ -19,6 +18,7 @@ from heron.base.secrets import redacted
 from heron.base.signals import Terminated
 from heron.base.terminal import begin, print_lines
 from heron.config.compose import run_application, shortened
+from heron.config.hydra_door import running_config
 from heron.config.words import read_agent
 from heron.training.compose import Composition
 from heron.training.run import Run, count_ranks
@@ -56,8 +56,7 @@ def train(config: DictConfig) -> float | None:
         ConfigError: what is asked for cannot be run.
         Printed: the run has failed.
     """
-    whole = HydraConfig.get()._get_root()  # type: ignore[attr-defined]  # `config` is a part of it
-    composition = Composition(whole)
+    composition = Composition(running_config())  # `config` lacks the key `hydra`
     settings, hydra = composition.resolved(), composition.whole.hydra
     place = hydra.runtime.output_dir
     folder = RunFolder(Path(place) if hydra.job.chdir else shortened(place))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
@@ -10,22 +9,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hydra._internal.callbacks import Callbacks
-from hydra._internal.hydra import Hydra
-from hydra._internal.utils import create_config_search_path, get_args_parser
-from hydra.core.config_search_path import SearchPathQuery
-from hydra.core.global_hydra import GlobalHydra
-from hydra.core.hydra_config import HydraConfig
 from hydra.core.utils import JobReturn, JobStatus, run_job
 from hydra.errors import HydraException
-from hydra.types import HydraContext, RunMode, TaskFunction
+from hydra.types import RunMode, TaskFunction
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from heron.base.errors import ConfigError
-from heron.base.folders import add_forks, conf_dir, conf_dirs
+from heron.base.folders import add_forks
 from heron.config.constraints import key_of
+from heron.config.hydra_door import (
+    Hydra,
+    get_args_parser,
+    job_context,
+    open_hydra,
+    result_of,
+)
 from heron.config.words import PARSER, rewrite
 
 
@@ -57,22 +57,22 @@ def run_application(name: str, arguments: Sequence[str], task: TaskFunction) -> 
                 found = hydra.multirun(name, task, words) or []
                 return [each for batch in found for each in batch]
             str(config.hydra.run.dir)  # raises what is wrong with the configuration
-        context = HydraContext(hydra.config_loader, Callbacks(config))
+        context = job_context(config, hydra.config_loader)
         context.callbacks.on_run_start(config=config, config_name=name)
-        ended = run_job(task, config, "hydra.run.dir", None, context)
-        context.callbacks.on_run_end(config=config, config_name=name, job_return=ended)
-    if ended.status == JobStatus.FAILED:
-        raise ended._return_value
-    return [ended]
+        job = run_job(task, config, "hydra.run.dir", None, context)
+        context.callbacks.on_run_end(config=config, config_name=name, job_return=job)
+    if job.status == JobStatus.FAILED:
+        raise result_of(job)
+    return [job]
 
 
 def run_in_hydra(whole: DictConfig, task: Callable[[], Any]) -> Any:
     """Call `task` as Hydra runs a sweep's job: `.hydra`, `job.chdir`, environment, callbacks."""
-    context = HydraContext(None, Callbacks(whole))  # type: ignore[arg-type]  # nothing is composed
-    ended = run_job(lambda _: task(), whole, "hydra.sweep.dir", "hydra.sweep.subdir", context)
-    if ended.status == JobStatus.FAILED:
-        raise ended._return_value
-    return ended.return_value
+    context = job_context(whole)
+    job = run_job(lambda _: task(), whole, "hydra.sweep.dir", "hydra.sweep.subdir", context)
+    if job.status == JobStatus.FAILED:
+        raise result_of(job)
+    return job.return_value
 
 
 def read_flags(arguments: Sequence[str]) -> Namespace:
@@ -133,24 +133,6 @@ def composed(hydra: Hydra, flags: Namespace, name: str) -> DictConfig:
     config = hydra.compose_config(name, words, RunMode.RUN)
     config.hydra.mode = config.hydra.mode or RunMode.RUN
     return config
-
-
-@contextmanager
-def open_hydra(name: str = "train", folders: Sequence[Path] = ()) -> Iterator[Hydra]:
-    """Set up Hydra to compose; afterwards, restore what the importing program has set up."""
-    before = GlobalHydra.instance().hydra, HydraConfig.instance().cfg
-    log, handlers, level = logging.root, logging.root.handlers[:], logging.root.level
-    GlobalHydra.instance().clear()
-    path = create_config_search_path(str(conf_dir()))
-    for folder in conf_dirs(folders)[1:]:
-        before_schema = SearchPathQuery(provider="schema", path=None)
-        path.prepend(folder.parent.name, f"file://{folder}", before_schema)
-    try:
-        yield Hydra.create_main_hydra2(name, path)
-    finally:
-        GlobalHydra.instance().hydra, HydraConfig.instance().cfg = before
-        log.handlers[:] = handlers  # `--info` and `hydra.verbose` change them
-        log.setLevel(level)
 
 
 @contextmanager

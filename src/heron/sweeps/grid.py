@@ -1,6 +1,5 @@
 """The jobs of a grid: their overrides, in the order of Hydra's own sweeper, and each composed."""
 
-import copy
 import pickle
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,7 +7,6 @@ from contextlib import contextmanager
 from itertools import product
 from typing import Any
 
-from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
@@ -18,6 +16,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 
 from heron.config.compose import typed_words
 from heron.config.constraints import key_of
+from heron.config.hydra_door import overridden
 from heron.config.words import not_swept
 from heron.training.compose import Composition, opened
 from heron.training.run_names import sweep_name
@@ -68,21 +67,13 @@ class JobComposer:
         if base not in self._bases:
             self._bases[base] = self.loader.load_sweep_config(self.master, list(base))
         config = self._bases[base]
-        nodes: Any = config._content
-        changed = [(nodes, {re.split("[.=]", word)[0] for word in plain} & nodes.keys())]
-        changed.append((sweep := config.hydra.sweep._content, sweep.keys()))
-        before = [(part, dict(part)) for part, _ in changed]
-        for part, keys in changed:
-            part |= {key: copy.deepcopy(part[key]) for key in keys}
-        try:
-            ConfigLoaderImpl._apply_overrides_to_config(self._parser.parse_overrides(plain), config)
+        keys = {re.split("[.=]", word)[0] for word in plain}
+        with overridden(config, self._parser.parse_overrides(plain), keys):
             with open_dict(config.hydra):
-                config.hydra.overrides.task = [word for word in words if word[:6] != "hydra."]
+                config.hydra.overrides.task = [
+                    word for word in words if not word.startswith("hydra.")
+                ]
             yield config
-        finally:
-            for part, kept in before:
-                part.clear()
-                part |= kept
 
     def _is_plain(self, word: str) -> bool:
         key = word.partition("=")[0]

@@ -22,6 +22,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact, redacted
 from heron.base.signals import TERMINATED
 from heron.config.compose import explained
+from heron.config.hydra_door import result_of
 from heron.sweeps.devices import check_devices
 from heron.sweeps.grid import JobComposer, grid
 from heron.sweeps.sweep import Outcome, Sweep
@@ -222,10 +223,10 @@ def run_planned(
 def conclude(found: Sequence[JobReturn], refused: Sequence[tuple[str, str]] = ()) -> int:
     """Print which jobs of a sweep failed; returns the exit code."""
     bad = [each for each in found if each.status == JobStatus.FAILED]
-    cut = [each for each in bad if getattr(each._return_value, "interrupted", False)]
+    cut = [each for each in bad if getattr(result_of(each), "interrupted", False)]
     shared = set.intersection(*(set(each.overrides or ()) for each in found)) if found else set()
     reasons = [
-        (", ".join(w for w in each.overrides or () if w not in shared), each._return_value)
+        (", ".join(w for w in each.overrides or () if w not in shared), result_of(each))
         for each in bad
         if each not in cut
     ]
@@ -233,7 +234,7 @@ def conclude(found: Sequence[JobReturn], refused: Sequence[tuple[str, str]] = ()
     for words, error in [*refused, *((words, first_line(error)) for words, error in reasons)]:
         failed.setdefault(error, []).append(words)
     jobs, number = len(found) + len(refused), sum(map(len, failed.values()))
-    if number == jobs and not any(isinstance(each._return_value, JobError) for each in bad):
+    if number == jobs and not any(isinstance(result_of(each), JobError) for each in bad):
         return 2  # no job was run, and the reasons are printed
     if failed:
         said = [

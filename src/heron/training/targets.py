@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hydra._internal.utils import _locate
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 
@@ -14,6 +13,7 @@ from heron.base.errors import ConfigError, first_line
 from heron.base.folders import experiment_roots, load_forks
 from heron.base.run_folder import RunFolder
 from heron.base.terminal import say
+from heron.config.hydra_door import locate
 from heron.tasks.config import Config
 
 # Packages whose classes a configuration from elsewhere may name.
@@ -69,7 +69,7 @@ def _find(key: str, target: str) -> Any:
     if (here := os.getcwd()) not in sys.path:
         sys.path.append(here)
     try:
-        return _locate(target)
+        return locate(target)
     except (ImportError, ValueError) as error:
         why = first_line(error.__cause__ or error)
         raise ConfigError(f"{key}._target_={target}: {why}") from error
@@ -84,7 +84,7 @@ def check_trusted(config: Config) -> None:
     for key, target in _targets(config.values()):
         # Nothing of another package is imported; and `torch.os.system` is no class of torch.
         name = _name(target)
-        found = _locate(name) if name.partition(".")[0] in KNOWN else None
+        found = locate(name) if name.partition(".")[0] in KNOWN else None
         if not isinstance(found, type) or found.__module__.partition(".")[0] not in KNOWN:
             raise ConfigError(
                 f"{key}={target}: the run's configuration names code of neither heron nor its "
