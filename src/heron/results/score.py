@@ -30,18 +30,12 @@ from heron.data.config import JOIN, DataConfig, read_config
 from heron.data.rows import Joined, LabelError, LabelReader, Rows, read_join, read_labels
 from heron.data.sources import State, inspect
 from heron.languages import get_language
-from heron.metrics.calibration import TOLERANCE, calibration_scores
-from heron.metrics.classification import (
-    Counts,
-    bootstrap_intervals,
-    confusion_matrix,
-    score_matrix,
-)
+from heron.metrics.calibration import TOLERANCE
+from heron.metrics.classification import Counts, confusion_matrix
 from heron.metrics.config import Relaxed
-from heron.metrics.intervals import score_intervals
 from heron.metrics.names import further_scores
-from heron.metrics.span import mean_scores
 from heron.results.frame import Frame, text_of
+from heron.tasks.scoring import score_classes, score_texts
 from heron.tasks.summarization.scores import BertScoreOptions, compute_asked, require_asked
 from heron.tasks.task import ClassScores, TextScores, scores_of
 
@@ -169,21 +163,19 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
     predicted = _read_labels(found, reader, options)
     golds, classes = [str(example.label) for example in rows.examples], list(config.label_order)
     matrix = confusion_matrix(golds, predicted, classes)
-    scores = score_matrix(options.task, matrix, classes, relaxed=options.relaxed)
+    probabilities_NC = None
     table: dict[str, Any] = {"guid": found["guid"], "gold": golds, "prediction": predicted}
     names = [name.removeprefix("p/") for name in found.columns if name.startswith("p/")]
     if {*classes} <= {*names}:
         try:
-            rows_NC = np.array([found[f"p/{name}"] for name in names], dtype=np.float64).T
+            columns_CN = [found[f"p/{name}"] for name in names]
+            probabilities_NC = np.array(columns_CN, dtype=np.float64).T
         except ValueError as error:
             raise DataError(str(predictions.path), f"probabilities p/...: {error}") from error
-        table |= {f"p/{name}": rows_NC[:, number] for number, name in enumerate(names)}
-        gold_N = [names.index(name) for name in golds]
-        # Rows may be rounded to two decimals; sums of floats miss the border itself.
-        tolerance = max(TOLERANCE, 0.005 * len(names)) + 1e-9
-        scores |= calibration_scores(rows_NC, gold_N, tolerance=tolerance)
-        chosen_N = rows_NC[range(len(golds)), [names.index(name) for name in predicted]]
-        if against := int((chosen_N < rows_NC.max(axis=1)).sum()):
+        table |= {f"p/{name}": probabilities_NC[:, place] for place, name in enumerate(names)}
+        predicted_N = [names.index(name) for name in predicted]
+        chosen_N = probabilities_NC[range(len(golds)), predicted_N]
+        if against := int((chosen_N < probabilities_NC.max(axis=1)).sum()):
             notes.append(
                 f"{against} of {len(predicted)} predictions are not the label of the largest "
                 "probability: ece, mce and brier judge the probabilities, all else the predictions"
@@ -191,20 +183,23 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
     elif names:
         absent = ", ".join(f"p/{name}" for name in classes if name not in names)
         notes.append(f"{predictions.path} has no {absent}: calibration is not scored")
+    # A row without a group is one of its own, under a name that no group has.
+    groups = [example.group or f"\0{example.guid}" for example in rows.examples]
+    scores = score_classes(
+        options.task,
+        golds,
+        predicted,
+        classes,
+        relaxed=options.relaxed,
+        probabilities_NC=probabilities_NC,
+        classes=names,
+        # Rows may be rounded to two decimals; sums of floats miss the border itself.
+        tolerance=max(TOLERANCE, 0.005 * len(names)) + 1e-9,
+        groups=groups if options.group_column else None,
+        resamples=options.resamples,
+        seed=options.seed,
+    )
     scores |= further_scores(options.metrics, table, options.task)
-    if options.resamples:
-        # A row without a group is one of its own, under a name that no group has.
-        groups = [example.group or f"\0{example.guid}" for example in rows.examples]
-        scores |= bootstrap_intervals(
-            options.task,
-            golds,
-            predicted,
-            classes,
-            relaxed=options.relaxed,
-            groups=groups if options.group_column else None,
-            resamples=options.resamples,
-            seed=options.seed,
-        )
     if left_out := sum(rows.unlabelled.values()):
         notes.append(f"{gold.path}: rows without a gold label, left out: {left_out}")
     notes += [*_read_as(gold, LabelReader(config, label)), *_read_as(predictions, reader)]
@@ -224,15 +219,22 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
     found, notes = _align(options, config, table, column, rows, own)
     examples, texts = rows.examples, [text_of(cell) or "" for cell in found["prediction"]]
     golds = [kind.golds(example) for example in examples]
-    items = kind.items(texts, golds, get_language(config.language), None)
-    rest = kind.rest(examples, texts, config)
-    scores, signature = mean_scores(items), None
+    of_file = kind.rest(examples, texts, config)
+    bertscores = None
     if by_encoder:
         _, cache = options.folders
-        computed = compute_asked(texts, [gold for (gold,) in golds], by_encoder, cache)
-        items, scores = items | computed.known(), scores | computed.means()
-        signature = computed.signature
-    scores |= rest
+        bertscores = compute_asked(texts, [gold for (gold,) in golds], by_encoder, cache)
+    scores = score_texts(
+        kind,
+        texts,
+        golds,
+        language=get_language(config.language),
+        bertscores=bertscores,
+        of_file=of_file,
+        groups=[e.group or getattr(e, kind.group) or e.guid for e in examples],
+        resamples=options.resamples,
+        seed=options.seed,
+    )
     columns: dict[str, Sequence[Any]] = {
         "guid": found["guid"],
         "gold": [gold[0] if gold else "" for gold in golds],
@@ -240,14 +242,12 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
         "golds": [json.dumps(gold, ensure_ascii=False) for gold in golds],
     }
     scores |= further_scores(options.metrics, columns, options.task)
-    if options.resamples:
-        groups = [e.group or getattr(e, kind.group) or e.guid for e in examples]
-        scores |= score_intervals(items, groups, resamples=options.resamples, seed=options.seed)
     if left_out := len(rows.guids) - len(examples):
         notes.append(f"{options.gold}: rows left out: {left_out}")
     if absent := sum(cell is None for cell in found["prediction"]):
         notes.append(f"{table.path}: absent {column}, taken for an empty one: {absent}")
     notes += (f"{options.gold}: {note}" for note in kind.notes(examples))
+    signature = None if bertscores is None else bertscores.signature
     return Scored(len(examples), scores, notes, signature=signature)
 
 

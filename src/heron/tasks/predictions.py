@@ -15,9 +15,8 @@ import numpy as np
 
 from heron.data.examples import Example
 from heron.data.markers import with_markers
-from heron.metrics.calibration import calibration_scores
-from heron.metrics.classification import bootstrap_intervals, score_task
 from heron.tasks.config import Config
+from heron.tasks.scoring import score_classes
 
 LITTLE = "; little was learnt: change trainer.max_epochs, optim.lr, head= or encoder="
 _FEW = 20  # rows; of fewer, all may well be of one class
@@ -115,29 +114,25 @@ class ClassPredictions(Predictions):
 
     def scores(self, config: Config) -> dict[str, float]:
         """See `Predictions`; empty without labelled rows."""
-        task, labels, groups = config.task, config.data.label_order, self.groups
-        known = {row: gold for row, gold in enumerate(self.golds) if gold is not None}
-        if not known:
+        labelled = [row for row, gold in enumerate(self.golds) if gold is not None]
+        if not labelled:
             return {}
-        rows, gold = list(known), list(known.values())
-        given = [self.texts[row] for row in rows]
-        scores = score_task(task.name, gold, given, labels, relaxed=task.relaxed)
-        if self.probabilities_RC is not None:
-            shares_RC = self.probabilities_RC[rows]
-            known_R = np.isfinite(shares_RC).all(axis=1)
-            ids_R = np.asarray([labels.index(each) for each in gold])
-            scores |= calibration_scores(shares_RC[known_R], ids_R[known_R])
-        if task.bootstrap:
-            scores |= bootstrap_intervals(
-                task.name,
-                gold,
-                given,
-                labels,
-                relaxed=task.relaxed,
-                groups=[groups[row] for row in rows] if task.resample == "group" else None,
-                resamples=task.bootstrap,
-            )
-        return scores
+        golds, groups = self.golds, self.groups
+        by_group = [groups[row] for row in labelled] if config.task.resample == "group" else None
+        probabilities_RC = self.probabilities_RC
+        if probabilities_RC is not None:
+            probabilities_RC = probabilities_RC[labelled]
+        return score_classes(
+            config.task.name,
+            [str(golds[row]) for row in labelled],
+            [self.texts[row] for row in labelled],
+            config.data.label_order,
+            relaxed=config.task.relaxed,
+            probabilities_NC=probabilities_RC,
+            classes=config.data.label_order,
+            groups=by_group,
+            resamples=config.task.bootstrap,
+        )
 
     def shown(self, example: Example, config: Config) -> str:
         """See `Predictions`; events are marked."""

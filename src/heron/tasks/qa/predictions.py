@@ -19,20 +19,19 @@ from heron.data.datamodule import DataModule
 from heron.data.examples import Example, Span
 from heron.data.features import Features
 from heron.languages import get_language
-from heron.metrics.intervals import intervals_of_means
 from heron.metrics.span import (
     best_threshold,
     expected_f1,
     item_scores,
     language_profile,
-    mean_scores,
 )
 from heron.tasks.base import in_file_order
 from heron.tasks.config import Config
 from heron.tasks.predictions import Predictions
 from heron.tasks.qa.answers import spans_as_given
 from heron.tasks.qa.head import NEVER
-from heron.tasks.qa.reader import given_context, normaliser
+from heron.tasks.qa.reader import given_context, normaliser, text_scores
+from heron.tasks.scoring import score_texts
 
 
 class Answer(NamedTuple):
@@ -82,18 +81,19 @@ class SpanPredictions(Predictions):
 
     def scores(self, config: Config) -> dict[str, float]:
         """See `Predictions`."""
-        known = zip(self.examples, self.texts, self.groups, strict=True)
-        rows = [(e, text, group) for e, text, group in known if e.label is not None]
-        values = item_scores(
-            [text for _, text, _ in rows],
-            [gold_answers(example) for example, *_ in rows],
-            [language_profile(get_language(config.data.language))],
+        labelled = [row for row, example in enumerate(self.examples) if example.label is not None]
+        groups = self.groups
+        by_group = [groups[row] for row in labelled] if config.task.resample == "group" else None
+        return score_texts(
+            text_scores(),
+            [self.texts[row] for row in labelled],
+            [gold_answers(self.examples[row]) for row in labelled],
+            language=get_language(config.data.language),
             no_answer=self.threshold is not None,
+            of_file={} if self.threshold is None else {"threshold": self.threshold},
+            groups=by_group,
+            resamples=config.task.bootstrap,
         )
-        scores = mean_scores(values)
-        if self.threshold is not None:
-            scores["threshold"] = self.threshold
-        return scores | intervals_of_means(values, [group for *_, group in rows], config.task)
 
     def shown(self, example: Example, config: Config) -> str:
         """See `Predictions`."""

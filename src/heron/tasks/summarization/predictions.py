@@ -16,19 +16,12 @@ from torch import Tensor
 from heron.base.files import fingerprint, read_json, write_json
 from heron.data.examples import Example
 from heron.languages import get_language
-from heron.languages.unicode import speller
-from heron.metrics.intervals import intervals_of_means
-from heron.metrics.span import mean_scores
-from heron.metrics.summary import (
-    EXTRACTIVE_VERSION,
-    describe_summaries,
-    exchanged_scores,
-    extractive_scores,
-    item_rouge,
-)
+from heron.metrics.summary import EXTRACTIVE_VERSION, extractive_scores
 from heron.tasks.config import Config
 from heron.tasks.predictions import LITTLE, Predictions
+from heron.tasks.scoring import score_texts
 from heron.tasks.summarization.reader import as_given
+from heron.tasks.summarization.scores import file_scores, text_scores
 
 _NEARER = 0.01  # of ROUGE-1: what summaries must gain by their own article
 
@@ -67,19 +60,18 @@ class SummaryPredictions(Predictions):
         intervals are on texts without normalisation; statistics of the summaries are on texts
         normalised by `data.unicode`.
         """
-        known = zip(self.examples, self.texts, self.golds, self.groups, strict=True)
-        rows = [row for row in known if row[2] is not None]
-        if not rows:
+        references, groups = self.golds, self.groups
+        known = [row for row, reference in enumerate(references) if reference is not None]
+        if not known:
             return {}
-        examples, texts, golds, groups = (list(column) for column in zip(*rows, strict=True))
-        language = get_language(config.data.language)
-        values = item_rouge(texts, golds, language)
-        articles = [as_given(example)[0] for example in examples]
-        scores = mean_scores(values)
+        articles = [as_given(self.examples[row])[0] for row in known]
+        texts = [self.texts[row] for row in known]
+        golds = [str(references[row]) for row in known]
+        bertscores = None
         if config.task.bertscore.model:
             from heron.metrics.bertscore import bertscore
 
-            found = bertscore(
+            bertscores = bertscore(
                 texts,
                 golds,
                 config.task.bertscore,
@@ -87,15 +79,18 @@ class SummaryPredictions(Predictions):
                 device=torch.device("cpu") if config.trainer.accelerator == "cpu" else None,
                 progress=config.trainer.enable_progress_bar,
             )
-            values |= found.known()
-            scores |= found.means()
-        spell = speller(config.data.language, config.data.unicode)
-        spelt = (list(map(spell, each)) for each in (articles, texts, golds))
-        scores |= describe_summaries(*spelt)
-        scores |= exchanged_scores(texts, golds, language)
-        scores |= stored_extractive(articles, golds, config)
-        scores |= intervals_of_means(values, groups, config.task)
-        return scores
+        by_group = [groups[row] for row in known] if config.task.resample == "group" else None
+        return score_texts(
+            text_scores(),
+            texts,
+            [[gold] for gold in golds],
+            language=get_language(config.data.language),
+            bertscores=bertscores,
+            of_file=file_scores(articles, texts, golds, config.data)
+            | stored_extractive(articles, golds, config),
+            groups=by_group,
+            resamples=config.task.bootstrap,
+        )
 
     def doubts(self, scores: Mapping[str, float]) -> list[str]:
         """See `Predictions`; also summaries that fit other articles as well as their own."""
