@@ -90,7 +90,8 @@ class Registry(Generic[Entry]):
             if self.key:
                 what = f"{self.key}={name}: unknown {self.kind}"
             raise ConfigError(f"{what}.{nearest(name, self)}")
-        if isinstance(entry := self._entries[name], _Late):
+        entry = self._entries[name]
+        if isinstance(entry, _Late):
             entry = self._entries[name] = entry.make()
         return entry
 

@@ -23,18 +23,23 @@ class NewOptions:
 
 def run(arguments: Sequence[str]) -> int:
     """Write the files, and print them with what to type next; returns the exit code."""
-    words = [word for word in arguments if "=" not in word]
-    if len(words) != 2:
-        raise ConfigError(f"say what and a name: heron new {'|'.join(KINDS)} NAME [fork=FORK]")
+    names = [word for word in arguments if "=" not in word]
     rest = [word for word in arguments if "=" in word]
-    options = parse_options(NewOptions, [f"kind={words[0]}", f"name={words[1]}", *rest])
+    if len(names) != 2:
+        kinds = "|".join(KINDS)
+        raise ConfigError(f"say what and a name: heron new {kinds} NAME [fork=FORK]")
+    kind, name = names
+    options = parse_options(NewOptions, [f"kind={kind}", f"name={name}", *rest])
     new = scaffold(options.kind, options.name, options.fork, options.task, options.like)
-    tests = []
+
+    commands = []
     for path in new.write():
-        shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-        tests += [shown] if shown.name.startswith("test_") else []
-        print_lines(f"  {shown}", files=[path])
+        relative = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+        print_lines(f"  {relative}", files=[path])
+        if path.name.startswith("test_"):
+            commands.append(f"python -m pytest {relative}")
+
     print("\nFill in what the comments say. Then:")
-    for command in (*(f"python -m pytest {test}" for test in tests), *new.commands):
+    for command in (*commands, *new.commands):
         print(f"  {command}")
     return 0

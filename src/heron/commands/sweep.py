@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heron.base.cells import Cell, Table
+from heron.base.cells import Table
 from heron.base.errors import ConfigError, first_line
 from heron.base.run_folder import JOURNAL, RunFolder
 from heron.base.terminal import duration, gather, print_lines, print_tables
@@ -46,22 +46,22 @@ class Progress:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run `heron sweep DIR [--watch] [every=SECONDS]`; returns 1 if any job failed, else 0."""
+    """Print the progress of a sweep, once or repeatedly; returns 1 if any job failed, else 0."""
     words = ["watch=true" if word == "--watch" else word for word in arguments]
     options = parse_options(SweepOptions, words)
+    folder = options.run
     was_idle = False
     while True:
-        folder = options.run
-        started = (folder / JOURNAL).exists()
-        # A search was started here, but no job yet.
-        if options.watch and started and not any(map(is_run, (folder, *folder.iterdir()))):
+        is_search = (folder / JOURNAL).exists()
+        has_run = any(map(is_run, (folder, *folder.iterdir()))) if is_search else True
+        if options.watch and not has_run:
             print(f"{folder}: no job has begun", flush=True)
             time.sleep(options.every)
             continue
         jobs = read_progress(folder)
         idle = not any(job.state in ("running", "pending") for job in jobs)
         # A search may be between two jobs: a second look must find the same.
-        ended = not options.watch or (idle and (was_idle or not started))
+        ended = not options.watch or (idle and (was_idle or not is_search))
         was_idle = idle
         if ended or not gather():  # gathered once, at the end
             print_tables([progress_table(jobs), failure_table(jobs)])
@@ -76,10 +76,12 @@ def read_progress(folder: Path) -> list[Progress]:
     jobs = []
     for run in collect(folder):
         state = run.state if run.state in _STATES else "broken"
-        of = int(run.setting("trainer.max_epochs", 0))
-        if run.setting("baseline.name", "none") != "none" or run.setting("trainer.max_steps"):
-            of = 0  # no epochs, or as many as the steps take
-        jobs.append(Progress(run, state, min(_epochs(RunFolder(run.path)), of), of))
+        planned = int(run.setting("trainer.max_epochs", 0))
+        is_baseline = run.setting("baseline.name", "none") != "none"
+        if is_baseline or run.setting("trainer.max_steps"):
+            planned = 0  # no epochs, or as many as the steps take
+        finished = min(_epochs(RunFolder(run.path)), planned)
+        jobs.append(Progress(run, state, finished, planned))
     return sorted(jobs, key=lambda job: (_STATES.index(job.state), job.run.job))
 
 
@@ -87,25 +89,31 @@ def progress_table(jobs: Sequence[Progress]) -> Table:
     """Show state, epochs, seconds and the headline score on validation of each job."""
     headline = headline_metrics([job.run for job in jobs])
     monitored = {str(job.run.setting("trainer.monitor")) for job in jobs}
-    first = list(monitored) if len(monitored) == 1 and monitored <= set(headline) else headline[:1]
-    metrics = with_copied(first or ["score"], headline)
+    shown = headline[:1]
+    if len(monitored) == 1 and monitored <= set(headline):
+        shown = list(monitored)
+    metrics = with_copied(shown or ["score"], headline)
+
     rows = []
     for job in jobs:
-        found = job.run.scores.get("validation", {})
-        scores: list[Cell] = [found.get(metric) for metric in metrics]
         epochs = f"{job.epochs} of {job.of}" if job.of else ""
-        if job.state == "running" and (steps := job.run.status.get("steps")):
+        steps = job.run.status.get("steps")
+        if job.state == "running" and steps:
             epochs += f" (step {steps['done']} of {steps['of']})"
+        validation = job.run.scores.get("validation", {})
+        scores = [validation.get(metric) for metric in metrics]
         rows.append((job.state, job.run.job, epochs, f"{job.seconds:.1f}", *scores))
-    columns = ("state", "job", "epochs", "seconds", *(f"validation {name}" for name in metrics))
-    return Table("Jobs", columns, tuple(rows))
+    score_columns = [f"validation {metric}" for metric in metrics]
+    return Table("Jobs", ("state", "job", "epochs", "seconds", *score_columns), rows)
 
 
 def failure_table(jobs: Sequence[Progress]) -> Table:
     """Show the first line of each failure."""
-    bad = [job.run for job in jobs if job.state in (*_BAD, "interrupted")]
-    errors = ((run.job, first_line(str(run.status.get("error") or ""))) for run in bad)
-    rows = tuple(pair for pair in errors if pair[1])
+    rows = []
+    for job in jobs:
+        error = first_line(str(job.run.status.get("error") or ""))
+        if error and job.state in (*_BAD, "interrupted"):
+            rows.append((job.run.job, error))
     note = "What was printed: log.txt in the job's folder; the traceback's end: status.json."
     return Table("Failures", ("job", "error"), rows, note)
 
@@ -114,8 +122,9 @@ def summary(jobs: Sequence[Progress]) -> str:
     """Say on one line how many jobs are in which state, and about how long the rest takes."""
     counts = Counter(job.state for job in jobs)
     parts = [f"{counts[state]} {state}" for state in _STATES if counts[state]]
-    text, left = f"{len(jobs)} jobs: {', '.join(parts)}", time_left(jobs)
-    return f"{text}; about {duration(left)} left" if left else text
+    text = f"{len(jobs)} jobs: " + ", ".join(parts)
+    seconds = time_left(jobs)
+    return f"{text}; about {duration(seconds)} left" if seconds else text
 
 
 def time_left(jobs: Sequence[Progress]) -> float:
@@ -126,10 +135,10 @@ def time_left(jobs: Sequence[Progress]) -> float:
     done = [job.seconds for job in jobs if job.state == "done"]
     if not done:
         return 0.0
-    each = statistics.median(done)
-    running = [max(0.0, each - job.seconds) for job in jobs if job.state == "running"]
-    waiting = sum(job.state == "pending" for job in jobs)
-    return (sum(running) + each * waiting) / max(1, len(running))
+    usual = statistics.median(done)
+    running = [max(0.0, usual - job.seconds) for job in jobs if job.state == "running"]
+    pending = [usual for job in jobs if job.state == "pending"]
+    return (sum(running) + sum(pending)) / max(1, len(running))
 
 
 def _epochs(folder: RunFolder) -> int:
@@ -139,4 +148,5 @@ def _epochs(folder: RunFolder) -> int:
     except ConfigError:
         return 0
     validated = [row for row in rows if "validation/loss" in row]
-    return max((int(row["epoch"]) + 1 for row in validated or rows if "epoch" in row), default=0)
+    numbers = [int(row["epoch"]) for row in validated or rows if "epoch" in row]
+    return max(numbers) + 1 if numbers else 0

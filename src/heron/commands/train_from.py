@@ -42,7 +42,8 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
         "run.trust": False,  # only the command may say so
         "sweeper": {},  # the new run is no trial of the old one's search
     }
-    changes |= {word.partition("=")[0]: read_value(word) for word in words}
+    for word in words:
+        changes[word.partition("=")[0]] = read_value(word)
     config = derive(read_stored(before.config), changes, composed=True)
     if not config.run.trust:
         check_trusted(config)
@@ -52,25 +53,32 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
 def compare(before: RunFolder, after: RunFolder) -> list[str]:
     """Say whether two runs scored the same, and if not, by how much and what else differs."""
     try:
-        old, new = _flat(before.read_scores()), _flat(after.read_scores())
+        old = _by_split_and_name(before.read_scores())
+        new = _by_split_and_name(after.read_scores())
     except ConfigError as error:
         return [f"nothing to compare with: {error}"]
     if not old:
         return [f"{before.path} has no scores to compare with"]
-    moved = {key: new[key] - old[key] for key in old if key in new and new[key] != old[key]}
-    status, other = before.read_status(), after.read_status()
-    causes = [
-        f"the {words} differ" for key, words in _CAUSES.items() if status.get(key) != other.get(key)
-    ]
-    if not moved and old.keys() == new.keys():
-        return [f"all {len(old)} scores are equal", *causes]
-    shown = sorted(moved, key=lambda key: -abs(moved[key]))[:5]
-    return [
-        f"{len(moved)} of {len(old)} scores differ, most of all:",
-        *(f"  {key}: {old[key]:.6f}, now {new[key]:.6f} ({moved[key]:+.1e})" for key in shown),
-        *causes,
-    ]
+
+    changes = {key: new[key] - value for key, value in old.items() if new.get(key, value) != value}
+    if not changes and old.keys() == new.keys():
+        lines = [f"all {len(old)} scores are equal"]
+    else:
+        lines = [f"{len(changes)} of {len(old)} scores differ, most of all:"]
+    for key in sorted(changes, key=lambda key: -abs(changes[key]))[:5]:
+        lines.append(f"  {key}: {old[key]:.6f}, now {new[key]:.6f} ({changes[key]:+.1e})")
+
+    old_status, new_status = before.read_status(), after.read_status()
+    for key, words in _CAUSES.items():
+        if old_status.get(key) != new_status.get(key):
+            lines.append(f"the {words} differ")
+    return lines
 
 
-def _flat(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    return {f"{split} {name}": value for split, of in scores.items() for name, value in of.items()}
+def _by_split_and_name(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Put the scores of all splits into one mapping, `test macro_f1`."""
+    flat = {}
+    for split, of_split in scores.items():
+        for name, value in of_split.items():
+            flat[f"{split} {name}"] = value
+    return flat

@@ -37,5 +37,9 @@ for _name in LEARNT:
 # unlocked), to the unlocked share of the examples.
 PACINGS: Registry[Callable[[Any, float], float]] = Registry(
     "pacing",
-    {name: f"heron.dynamics.curriculum:{name}" for name in ("linear", "root", "competence")},
+    {
+        "linear": "heron.dynamics.curriculum:linear",
+        "root": "heron.dynamics.curriculum:root",
+        "competence": "heron.dynamics.curriculum:competence",
+    },
 )

@@ -40,7 +40,8 @@ def eq1(confidence_N: np.ndarray, variability_N: np.ndarray, swapped: bool) -> n
 
 def repo(of: Statistics) -> np.ndarray:
     """Return the score of RoNLI's released code."""
-    spread_N = np.where(of.variability_N < 0.5, 1 - of.variability_N, of.variability_N)
+    variability_N = of.variability_N
+    spread_N = np.where(variability_N < 0.5, 1 - variability_N, variability_N)
     return 1 - of.correctness_count_N + spread_N
 
 
@@ -181,7 +182,9 @@ def rank_units(
             are not in the dynamics or the table of scores.
     """
     guids_U = units.guids(features)
-    of_units = None if statistics is None else unit_statistics(statistics, features, units)
+    of_units = None
+    if statistics is not None:
+        of_units = unit_statistics(statistics, features, units)
     material = Material(config, features, units, seed, of_units, similarity_R)
     score_U = np.asarray(DIFFICULTIES[config.difficulty].score(material), dtype=np.float64)
     require_rows(f"curriculum.difficulty={config.difficulty}", units, score_U)
@@ -211,21 +214,21 @@ def unit_statistics(statistics: Statistics, features: Features, units: Units) ->
     Raises:
         DataError: rows that the statistics do not have.
     """
-    place = {guid: index for index, guid in enumerate(statistics.guids)}
-    absent = [guid for guid in features.guids if guid not in place]
+    index_of = {guid: index for index, guid in enumerate(statistics.guids)}
+    absent = [guid for guid in features.guids if guid not in index_of]
     if absent:
         what = f"{len(absent)} of {len(features)} train examples are not in the dynamics"
         fix = "the dynamics must come from a run on the same train split, recorded to its end"
         raise DataError(absent[0], what, fix)
-    rows_R = np.fromiter((place[guid] for guid in features.guids), np.int64, len(features))
+    rows_R = np.array([index_of[guid] for guid in features.guids], np.int64)
     first_U = rows_R[units.rows_V[:-1]]
     arrays: dict[str, Any] = {}
-    for field in dataclasses.fields(statistics):
-        values_N = getattr(statistics, field.name)
-        if field.name in ("gold_N", "visits_N"):
-            arrays[field.name] = values_N[first_U]
-        elif field.name.endswith("_N"):
-            arrays[field.name] = mean_of_units(values_N[rows_R].astype(np.float64), units)
+    for name, values_N in vars(statistics).items():
+        if name in ("gold_N", "visits_N"):
+            arrays[name] = values_N[first_U]
+        elif name.endswith("_N"):
+            values_R = values_N[rows_R].astype(np.float64)
+            arrays[name] = mean_of_units(values_R, units)
     return dataclasses.replace(statistics, guids=units.guids(features), **arrays)
 
 
@@ -240,8 +243,10 @@ def read_scores(path: Path, column: str, guids: Sequence[str]) -> np.ndarray:
     problems = table.duplicates("guid")
     scores: dict[str, float] = {}
     for row in table.rows:
+        guid = cell_text(row["guid"])
         with suppress(TypeError, ValueError):
-            scores[cell_text(row["guid"])] = float(row[column])
+            scores[guid] = float(row[column])
+
     absent = [guid for guid in guids if np.isnan(scores.get(guid, np.nan))]
     if absent:
         what = f"no number for {len(absent)} of {len(guids)} train examples, first {absent[0]}"
