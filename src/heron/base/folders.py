@@ -74,9 +74,14 @@ def data_sets(more: Sequence[Path] = ()) -> dict[str, Path]:
     return dict(sorted(paths.items()))
 
 
-def config_groups(more: Sequence[Path] = ()) -> set[str]:
+def config_groups() -> set[str]:
     """List the config groups; Hydra takes longer to list them than to compose a job."""
-    return {path.name for conf in conf_dirs(more) for path in conf.iterdir() if path.is_dir()}
+    folders = set()
+    for conf in conf_dirs():
+        for path in conf.iterdir():
+            if path.is_dir():
+                folders.add(path.name)
+    return folders
 
 
 def data_set_file(name: str) -> Path:

@@ -60,37 +60,26 @@ def overview(configs: Iterable[DataConfig], data_dir: Path, cache_dir: Path) -> 
     rows = []
     for config in configs:
         sources = inspect(config, data_dir, cache_dir)
+        present = sum(_is_present(source) for source in sources.values())
+        seen = sum(not source.file.unseen for source in sources.values())
+        files = f"{present} of {len(sources)}"
+        if config.hub:
+            files = "hub"
+        elif config.generator:
+            files = "generated"
         rows.append(
             (
                 config.name,
                 config.task,
                 get_language(config.language).name,
-                _files_present(config, sources),
-                _files_seen(sources),
+                files,
+                f"{seen} of {len(sources)}" if sources else "",
                 _row_count(config, sources),
                 f"synthetic; {config.licence}" if config.synthetic else config.licence,
             )
         )
     columns = ("name", "task", "language", "files present", "seen", "rows", "licence")
     return Table("data sets", columns, rows, _SEEN)
-
-
-def _files_present(config: DataConfig, sources: Mapping[str, Source]) -> str:
-    """Say where the files come from, or how many of them are there."""
-    if config.hub:
-        return "hub"
-    if config.generator:
-        return "generated"
-    present = [source for source in sources.values() if _is_present(source)]
-    return f"{len(present)} of {len(sources)}"
-
-
-def _files_seen(sources: Mapping[str, Source]) -> str:
-    """Say of how many files the hash was taken from the file itself."""
-    if not sources:
-        return ""
-    seen = [source for source in sources.values() if not source.file.unseen]
-    return f"{len(seen)} of {len(sources)}"
 
 
 def _is_present(source: Source) -> bool:
@@ -143,8 +132,10 @@ def _split_tables(config: DataConfig, loaded: Loaded) -> list[Table]:
         groups = {example.group for example in examples if example.group}
         texts = {example.text for example in examples}
         labels = Counter(example.label for example in examples)
-        by_label = [labels[label] for label in config.label_order]
-        rows.append((split, len(examples), len(groups), len(texts), *by_label))
+        row: list[Cell] = [split, len(examples), len(groups), len(texts)]
+        for label in config.label_order:
+            row.append(labels[label])
+        rows.append(row)
     columns = ("split", "rows", "groups", "texts", *config.label_order)
     tables = [Table("splits as a run sees them", columns, rows)]
 
@@ -163,31 +154,35 @@ def _reading(config: DataConfig) -> dict[str, str]:
     """List the settings that decide how files are read, by key."""
     columns = config.columns
     held_out = []
-    # Split off from train in this order.
-    for split, plan in ((TEST, config.holdout), (VALIDATION, config.validation)):
-        is_split_off = TRAIN in config.files and split not in config.files
-        if plan.fraction and is_split_off:
-            share = f"{plan.fraction:g} of train's rows by {plan.by}"
-            held_out.append(f"{split}: {share}, seed {plan.seed}")
+    if TRAIN in config.files:
+        # In this order.
+        for split, plan in ((TEST, config.holdout), (VALIDATION, config.validation)):
+            if plan.fraction and split not in config.files:
+                share = f"{plan.fraction:g} of train's rows by {plan.by}"
+                held_out.append(f"{split}: {share}, seed {plan.seed}")
 
     labels = [columns.label]
     for split, name in config.label_field.items():
         labels.append(f"{name} in {split}")
     aliases = [f"{alias} = {label}" for alias, label in config.label_aliases.items()]
-    unlabelled = f"{config.unlabelled} rows labelled {' or '.join(config.no_label)}"
-    task = task_of(config)
-    hub = [name for name in (config.hub, config.hub_config) if name]
+    unlabelled = ""
+    if config.no_label:
+        unlabelled = f"{config.unlabelled} rows labelled " + " or ".join(config.no_label)
+    hub = [config.hub, config.hub_config]
     if config.revision:
         hub.append(f"commit {config.revision}")
+
+    task = task_of(config)
+    is_pair = bool(columns.text_pair)
     return {
-        "hub": " ".join(hub),
+        "hub": " ".join(name for name in hub if name),
         "format": config.format,
-        "columns": f"{columns.text}, {columns.text_pair}" if columns.text_pair else columns.text,
+        "columns": f"{columns.text}, {columns.text_pair}" if is_pair else columns.text,
         "label": ", ".join(labels) if task.has_classes else "",
         **task.about.reading(config),
         "aliases": ", ".join(aliases),
-        "unlabelled": unlabelled if config.no_label else "",
-        "normalize_case": config.normalize_case if columns.text_pair and task.has_classes else "",
+        "unlabelled": unlabelled,
+        "normalize_case": config.normalize_case if is_pair and task.has_classes else "",
         "phrases": config.phrases if PHRASES in config.files else "",
         "duplicates": config.duplicates if len(config.split_files) > 1 else "",
         "held out": "; then ".join(held_out),

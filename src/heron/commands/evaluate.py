@@ -57,6 +57,7 @@ def run(arguments: Sequence[str]) -> int:
             "several values are compared to choose one, which must not be done on test: set "
             "split=validation, then score the chosen value alone"
         )
+
     folders = [open_run(path) for path in options.run]
     from heron.training.inference import open_trained
 
@@ -70,8 +71,8 @@ def run(arguments: Sequence[str]) -> int:
 
     split, examples = _examples(systems[0], options, words.data)
     scores_of_points, signature = _score(systems, examples, "" if options.input else split)
-    paths_of_runs = ", ".join(str(folder.path) for folder in folders)
-    title = f"{paths_of_runs} on {split}"
+    runs = ", ".join(str(folder.path) for folder in folders)
+    title = f"{runs} on {split}"
     if len(points) > 1:
         print_tables([_point_table(title, points, scores_of_points)])
         if options.out:
@@ -132,17 +133,18 @@ def _score(
     """Score every system on the same rows; also returns BERTScore's signature."""
     from heron.training.inference import predict_each
 
-    of_systems: Any = predict_each(systems, examples)
+    predicted: Any = predict_each(systems, examples)
     all_scores: list[Scores] = []
-    for system, (predictions, refused) in zip(systems, of_systems, strict=True):
-        task = system.config.task
-        scores = predictions.scores(of_split(system.config, split))
-        if task.metrics:
-            columns = predictions.columns(system.config)
-            scores |= further_scores(task.metrics, columns, task.name)
-        all_scores.append({**scores, "refused": len(refused)})
+    for system, (predictions, refused) in zip(systems, predicted, strict=True):
+        config = system.config
+        scores = predictions.scores(of_split(config, split))
+        if config.task.metrics:
+            columns = predictions.columns(config)
+            scores |= further_scores(config.task.metrics, columns, config.task.name)
+        scores["refused"] = len(refused)
+        all_scores.append(scores)
 
-    predictions, _ = of_systems[0]
+    predictions, _ = predicted[0]
     references = [gold for gold in predictions.golds if gold is not None]
     return all_scores, sign_asked(systems[0].config.task.bertscore, references)
 
@@ -163,8 +165,9 @@ def _examples(
 
     path = received(options.input)
     data = changed_data(trained, words)
-    paths = trained.config.paths
-    rows = read_rows(path, data, "required", "raise", Path(paths.data), Path(paths.cache))
+    data_dir = Path(trained.config.paths.data)
+    cache_dir = Path(trained.config.paths.cache)
+    rows = read_rows(path, data, "required", "raise", data_dir, cache_dir)
 
     left_out = Counter(reason for reason, _ in rows.dropped)
     left_out["without a gold label"] += sum(rows.unlabelled.values())

@@ -79,21 +79,27 @@ def _write_map(options: MapOptions) -> list[Path]:
     _print_summary(mapped, groups, options.group, data)
     target = options.out or folder_inside(mapped.folder, place)
 
+    title = mapped.name
+    if data.synthetic:
+        title += f"  ·  {data.synthetic}"
+    figure = map_figure(title, data.runs[0], colour)
+
     files = []
-    name = f"{mapped.name}  ·  {data.synthetic}" if data.synthetic else mapped.name
-    figure = map_figure(name, data.runs[0], colour)
     for form in options.format or FORMATS:
         if form == "jsonl":
             files += export_jsonl(mapped.folder, target)
-            if (mapped.dynamics.count_EN > 1).any():
+            has_repeats = (mapped.dynamics.count_EN > 1).any()
+            if has_repeats:
                 print_lines(
                     "note: training_dynamics/ has the mean logits of examples that a record visits "
                     "several times: other tools find another confidence for them"
                 )
         else:
-            files.append(write_file(target / f"map.{form}", save_figure(figure, form)))
-    files.append(write_file(target / "map.html", map_page(data, options.megabytes)))
-    return [*files, *_write_tables(mapped, groups, target)]
+            content = save_figure(figure, form)
+            files.append(write_file(target / f"map.{form}", content))
+    page = map_page(data, options.megabytes)
+    files.append(write_file(target / "map.html", page))
+    return files + _write_tables(mapped, groups, target)
 
 
 def _write_tables(mapped: Mapped, groups: Groups, folder: Path) -> list[Path]:
@@ -119,7 +125,9 @@ def _print_summary(mapped: Mapped, groups: Groups, grouping: str, data: MapData)
     visited = int(visited_N.sum())
     never_right = 0.0
     if visited:
-        never_right = float((statistics.correctness_N[visited_N] == 0).mean())
+        correctness_N = statistics.correctness_N[visited_N]
+        never_right = float((correctness_N == 0).mean())
+
     numbers: dict[str, Cell] = {
         "examples": visited,
         "not visited": len(visited_N) - visited,
@@ -143,7 +151,10 @@ def _class_table(mapped: Mapped, groups: Groups, grouping: str) -> Table:
     """Count the classes of each group, beside those that the data set's paper printed."""
     labels = mapped.dynamics.labels
     counts_of = class_counts(groups, mapped.dynamics.gold_N, labels)
-    published = _published_counts(mapped.folder) if grouping == "allenai" else None
+    published = None
+    if grouping == "allenai":
+        published = _published_counts(mapped.folder)
+
     rows: list[Row] = []
     if published is None:
         for name, counts in counts_of.items():
@@ -154,12 +165,14 @@ def _class_table(mapped: Mapped, groups: Groups, grouping: str) -> Table:
     columns = ["group"]
     for label in (*labels, "all"):
         columns += [label, "paper"]
+
     for name, counts in counts_of.items():
         printed = printed_of[name]
         row: list[Cell] = [name]
         for label, count in counts.items():
             row += [count, printed.get(label)]
-        row += [sum(counts.values()), sum(printed.values())]
+        row.append(sum(counts.values()))
+        row.append(sum(printed.values()))
         rows.append(row)
     return Table("Classes by group", tuple(columns), rows, f"paper: {title}.")
 

@@ -34,10 +34,12 @@ def run(arguments: Sequence[str]) -> int:
 
     commands = []
     for path in new.write():
-        relative = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-        print_lines(f"  {relative}", files=[path])
+        shown = path
+        if path.is_relative_to(Path.cwd()):
+            shown = path.relative_to(Path.cwd())
+        print_lines(f"  {shown}", files=[path])
         if path.name.startswith("test_"):
-            commands.append(f"python -m pytest {relative}")
+            commands.append(f"python -m pytest {shown}")
 
     print("\nFill in what the comments say. Then:")
     for command in (*commands, *new.commands):

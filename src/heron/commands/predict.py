@@ -62,6 +62,7 @@ def run(arguments: Sequence[str]) -> int:
     folders = [open_run(path) for path in options.run]
     if (options.input is None) == (options.text is None and options.context is None):
         raise ConfigError("name input=FILE, or one text: text=... (context=... and question=...)")
+
     paths = {}
     if options.cache:
         paths["cache"] = str(options.cache)
@@ -71,23 +72,24 @@ def run(arguments: Sequence[str]) -> int:
 
     trained = open_trained(folders, paths, points[0], words.run_code)
     data = changed_data(trained, words.data)
-    if options.input is not None:
-        path = received(options.input)
-        out = options.input.with_name(f"{table_stem(path)}.predictions.csv")
-        return _predict_file(trained, data, path, options.out or out)
-    return _predict_text(trained, data, options)
+    if options.input is None:
+        return _predict_text(trained, data, options)
+    path = received(options.input)
+    out = options.input.with_name(f"{table_stem(path)}.predictions.csv")
+    return _predict_file(trained, data, path, options.out or out)
 
 
 def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path) -> int:
     """Predict the rows of a file and write them, some thousands at a time."""
-    paths = trained.config.paths
+    data_dir = Path(trained.config.paths.data)
+    cache_dir = Path(trained.config.paths.cache)
     problems: list[Problem] = []
     cleanups: list[Callable[[], None]] = []
     predicted = 0
 
     def answers() -> Iterator[Mapping[str, Sequence[Any]]]:
         nonlocal predicted
-        for rows in read_parts(path, data, CHUNK, Path(paths.data), Path(paths.cache)):
+        for rows in read_parts(path, data, CHUNK, data_dir, cache_dir):
             problems.extend(rows.problems)
             if not rows.examples:
                 continue
@@ -102,12 +104,14 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path) -> 
     write_chunks(out, answers())
     for clean_up in cleanups:
         clean_up()
+
     problems.sort(key=lambda problem: problem.number)
     print_lines(f"{predicted} rows predicted: {out}", files=[out])
-    if problems:
-        error = DataError(problems, limit=50)
-        print(f"{len(problems)} rows could not be used:\n{error}", file=sys.stderr)
-    return 1 if problems else 0
+    if not problems:
+        return 0
+    error = DataError(problems, limit=50)
+    print(f"{len(problems)} rows could not be used:\n{error}", file=sys.stderr)
+    return 1
 
 
 def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -> int:
@@ -119,24 +123,26 @@ def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -
         raise ConfigError("missing option text_pair=... (or question=...): the run reads pairs")
     if columns.text_pair is None and text_pair is not None:
         say("text_pair: no effect, the run reads one text at a time")
+
     row = {columns.text: text}
     if columns.text_pair:
         row[columns.text_pair] = text_pair
-    paths = trained.config.paths
+    data_dir = Path(trained.config.paths.data)
+    cache_dir = Path(trained.config.paths.cache)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "text.jsonl"
         path.write_text(json.dumps(row), encoding="utf-8")
         try:
-            rows = read_rows(path, data, "ignored", "report", Path(paths.data), Path(paths.cache))
+            rows = read_rows(path, data, "ignored", "report", data_dir, cache_dir)
         except DataError as error:
             raise DataError(_of_text(error.problems)) from error
+
     predictions, refused = trained.predict(rows.examples[:1])
     if refused:
         raise DataError(_of_text(refused))
-
-    columns_of_answer = predictions.answers(trained.config)
-    row_of_answer = tuple(values[0] for values in columns_of_answer.values())
-    table = Table("prediction", tuple(columns_of_answer), (row_of_answer,))
+    answers = predictions.answers(trained.config)
+    cells = [values[0] for values in answers.values()]
+    table = Table("prediction", list(answers), [cells])
     if not gather(tables=[table]):
         print_lines(*predictions.lines(trained.config))
     return 0

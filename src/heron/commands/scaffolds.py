@@ -191,13 +191,13 @@ def _of_fork(like: str) -> tuple[dict[str, str], list[str]]:
     new_data = f"{like}_own"
 
     def read(path: Path) -> str:
-        return re.sub(rf"\b{data.stem}\b", new_data, path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        return re.sub(rf"\b{data.stem}\b", new_data, text)
 
     files = {}
+    old_package, new_package = f"heron_forks.{like}.", f"heron_forks.{_FORK}.task_{like}."
     for path in source.glob("*.py"):
-        code = read(path)
-        code = code.replace(f"heron_forks.{like}.", f"heron_forks.{_FORK}.task_{like}.")
-        files[f"task_{like}/{path.name}"] = code
+        files[f"task_{like}/{path.name}"] = read(path).replace(old_package, new_package)
     for group in ("task", "head"):
         option = f"conf/{group}/{like}.yaml"
         files[option] = read(source / option)

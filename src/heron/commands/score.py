@@ -42,7 +42,7 @@ def run(arguments: Sequence[str]) -> int:
 def _score_table(options: ScoreOptions, scored: Scored) -> Table:
     """List the scores of the whole file, and those of classes that have no table of their own."""
     title = f"{options.task}, {scored.rows} rows"
-    rows = []
+    rows: list[Row] = []
     for name, value in scored.scores.items():
         is_of_class = "/" in name and scored.matrix is None  # such as a tagger's
         if not is_whole(name) and not is_of_class:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heron.base.cells import Table
+from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, first_line
 from heron.base.run_folder import JOURNAL, RunFolder
 from heron.base.terminal import duration, gather, print_lines, print_tables
@@ -53,21 +53,23 @@ def run(arguments: Sequence[str]) -> int:
     was_idle = False
     while True:
         is_search = (folder / JOURNAL).exists()
-        has_run = any(map(is_run, (folder, *folder.iterdir()))) if is_search else True
-        if options.watch and not has_run:
+        has_begun = not is_search or any(map(is_run, (folder, *folder.iterdir())))
+        if options.watch and not has_begun:
             print(f"{folder}: no job has begun", flush=True)
             time.sleep(options.every)
             continue
+
         jobs = read_progress(folder)
-        idle = not any(job.state in ("running", "pending") for job in jobs)
+        states = {job.state for job in jobs}
+        is_idle = states.isdisjoint(("running", "pending"))
         # A search may be between two jobs: a second look must find the same.
-        ended = not options.watch or (idle and (was_idle or not is_search))
-        was_idle = idle
-        if ended or not gather():  # gathered once, at the end
+        has_ended = not options.watch or (is_idle and (was_idle or not is_search))
+        was_idle = is_idle
+        if has_ended or not gather():  # gathered once, at the end
             print_tables([progress_table(jobs), failure_table(jobs)])
             print_lines(summary(jobs))
-        if ended:
-            return 1 if any(job.state in _BAD for job in jobs) else 0
+        if has_ended:
+            return 0 if states.isdisjoint(_BAD) else 1
         time.sleep(options.every)
 
 
@@ -87,12 +89,10 @@ def read_progress(folder: Path) -> list[Progress]:
 
 def progress_table(jobs: Sequence[Progress]) -> Table:
     """Show state, epochs, seconds and the headline score on validation of each job."""
-    headline = headline_metrics([job.run for job in jobs])
-    monitored = {str(job.run.setting("trainer.monitor")) for job in jobs}
-    shown = headline[:1]
-    if len(monitored) == 1 and monitored <= set(headline):
-        shown = list(monitored)
-    metrics = with_copied(shown or ["score"], headline)
+    metrics = _shown_metrics([job.run for job in jobs])
+    columns = ["state", "job", "epochs", "seconds"]
+    for metric in metrics:
+        columns.append(f"validation {metric}")
 
     rows = []
     for job in jobs:
@@ -100,11 +100,21 @@ def progress_table(jobs: Sequence[Progress]) -> Table:
         steps = job.run.status.get("steps")
         if job.state == "running" and steps:
             epochs += f" (step {steps['done']} of {steps['of']})"
+        row: list[Cell] = [job.state, job.run.job, epochs, f"{job.seconds:.1f}"]
         validation = job.run.scores.get("validation", {})
-        scores = [validation.get(metric) for metric in metrics]
-        rows.append((job.state, job.run.job, epochs, f"{job.seconds:.1f}", *scores))
-    score_columns = [f"validation {metric}" for metric in metrics]
-    return Table("Jobs", ("state", "job", "epochs", "seconds", *score_columns), rows)
+        for metric in metrics:
+            row.append(validation.get(metric))
+        rows.append(row)
+    return Table("Jobs", columns, rows)
+
+
+def _shown_metrics(runs: Sequence[RunRecord]) -> list[str]:
+    """Choose the score that all runs monitor, or else the task's headline score."""
+    headline = headline_metrics(runs)
+    monitored = {str(run.setting("trainer.monitor")) for run in runs}
+    if len(monitored) == 1 and monitored <= set(headline):
+        return with_copied(list(monitored), headline)
+    return with_copied(headline[:1] or ["score"], headline)
 
 
 def failure_table(jobs: Sequence[Progress]) -> Table:

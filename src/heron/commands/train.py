@@ -100,12 +100,13 @@ def repeat(words: Sequence[str]) -> int:
     from heron.commands.train_from import compare, configure
 
     name = next(word for word in words if word.startswith(_FROM))
-    changes = [word for word in words if word != name]
     before = open_run(Path(name.removeprefix(_FROM)))
+    changes = [word for word in words if word != name]
     config = configure(before, changes)
     after = RunFolder(run_path(config, changes))
     if after.path.resolve() == before.path.resolve():
         raise ConfigError(f"{before.path} would be overwritten: name another run.job")
+
     job = Run(config, after, list(words))
     job.check({})
     after.path.mkdir(parents=True, exist_ok=True)

@@ -60,12 +60,17 @@ def compare(before: RunFolder, after: RunFolder) -> list[str]:
     if not old:
         return [f"{before.path} has no scores to compare with"]
 
-    changes = {key: new[key] - value for key, value in old.items() if new.get(key, value) != value}
+    changes = {}
+    for key, value in old.items():
+        change = new.get(key, value) - value
+        if change:
+            changes[key] = change
     if not changes and old.keys() == new.keys():
         lines = [f"all {len(old)} scores are equal"]
     else:
         lines = [f"{len(changes)} of {len(old)} scores differ, most of all:"]
-    for key in sorted(changes, key=lambda key: -abs(changes[key]))[:5]:
+    largest_first = sorted(changes, key=lambda key: -abs(changes[key]))
+    for key in largest_first[:5]:
         lines.append(f"  {key}: {old[key]:.6f}, now {new[key]:.6f} ({changes[key]:+.1e})")
 
     old_status, new_status = before.read_status(), after.read_status()
