@@ -137,21 +137,29 @@ def to_csv(table: Table) -> str:
     """Write the table as CSV with full precision; a summary becomes mean, sd and n columns."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    parts = [_parts(table, index) for index in range(len(table.columns))]
+    parts = []
     header = []
-    for column, names in zip(table.columns, parts, strict=True):
+    for index, column in enumerate(table.columns):
+        names = _parts(table, index)
+        parts.append(names)
         for name in names:
             header.append(as_text(f"{column} {name}".strip()))
     writer.writerow(header)
 
     for row in table.rows:
-        values: list[Cell] = []
+        values = []
         for cell, names in zip(row, parts, strict=True):
-            numbers = list(cell) if isinstance(cell, Summary | Interval) else [sort_value(cell)]
-            values += numbers
-            values += [None] * (len(names) - len(numbers))
+            values += _numbers(cell, len(names))
         writer.writerow(map(as_text, values))
     return text.getvalue()
+
+
+def _numbers(cell: Cell, count: int) -> list[Cell]:
+    """List what a cell has in so many columns; empty where the others of its column have more."""
+    values: list[Cell] = [sort_value(cell)]
+    if isinstance(cell, Summary | Interval):
+        values = list(cell)
+    return values + [None] * (count - len(values))
 
 
 def _parts(table: Table, index: int) -> tuple[str, ...]:

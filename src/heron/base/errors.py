@@ -123,19 +123,23 @@ def nearest(word: str, choices: Iterable[str], listed: bool = False) -> str:
     close = [by_small[match] for match in matches]
 
     last = word.rpartition(".")[2]
-    same_end, same_part = [], []
+    same_end = []
+    same_part = []
     dotted = [choice for choice in choices if "." in choice]
-    for choice in sorted(dotted, key=lambda choice: -SequenceMatcher(None, word, choice).ratio()):
+    dotted.sort(key=lambda choice: -SequenceMatcher(None, word, choice).ratio())
+    for choice in dotted:
         end = choice.rpartition(".")[2]
         if end == last:
             same_end.append(choice)
-        if last in end.split("_"):
+        elif last in end.split("_"):
             same_part.append(choice)
+
     proposals = list(dict.fromkeys([*same_end, *close, *same_part]))[:3]
 
     hint = ""
     if proposals:
-        hint = " Did you mean " + " or ".join(f"'{choice}'" for choice in proposals) + "?"
+        quoted = [f"'{choice}'" for choice in proposals]
+        hint = " Did you mean " + " or ".join(quoted) + "?"
     is_helpful = not proposals and len(choices) <= 30
     if choices and (listed or is_helpful):
         return f"{hint} Allowed: {', '.join(choices)}."

@@ -152,7 +152,7 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
 
 
 def stored_folder(folder: Path, build: Callable[[Path], object]) -> Path:
-    """Fill a folder by `build` unless it is there, undamaged; other processes wait meanwhile."""
+    """Call `build` to fill a folder, unless it exists undamaged; other processes wait meanwhile."""
     with locked(folder.with_suffix(".lock")):
         if damaged_files(folder) != []:
             with atomic_folder(folder) as temporary:

@@ -60,7 +60,7 @@ def experiment_roots() -> list[Path]:
 
 
 def conf_dirs(more: Sequence[Path] = ()) -> list[Path]:
-    """List heron's folder with YAML, the forks', and `more`; of equal names the first counts."""
+    """List the `conf/` folders of heron, of forks and `more`; the first file of a name counts."""
     confs = [fork.conf for fork in find_forks(experiment_roots()) if fork.conf.is_dir()]
     return list(dict.fromkeys((conf_dir(), *confs, *more)))
 
@@ -136,14 +136,18 @@ def find_forks(roots: Sequence[Path]) -> list[Fork]:
             folders.setdefault(folder.name, folder)
 
     for folder in _named():
+        name = folder.name
         if not _is_fork(folder):
             say(f"{VARIABLE}: no fork in {folder}: there is neither conf/ nor __init__.py")
-        if folder.name == _FORKS:
+        if name == _FORKS:
             continue
-        other = folders.setdefault(folder.name, folder)
+        other = folders.setdefault(name, folder)
         if other.resolve() != folder.resolve():
-            raise ConfigError(f"two forks are named {folder.name}, rename one: {other}, {folder}")
-    forks = [Fork(f"{PACKAGE}.{name}", folder) for name, folder in folders.items()]
+            raise ConfigError(f"two forks are named {name}, rename one: {other}, {folder}")
+
+    forks = []
+    for name, folder in folders.items():
+        forks.append(Fork(f"{PACKAGE}.{name}", folder))
     return [*forks, *_installed()]
 
 
@@ -155,7 +159,7 @@ def _is_fork(folder: Path) -> bool:
 
 
 def add_forks(confs: Sequence[Path]) -> None:
-    """Add the forks of some `conf/` folders, in this process and in those that it starts."""
+    """Add the forks that `conf/` folders belong to, for this process and those that it starts."""
     for conf in confs:
         folder = conf.resolve().parent
         is_new = conf.name == "conf" and folder not in _named()
@@ -193,20 +197,28 @@ def load_forks(roots: Sequence[Path]) -> None:
     # A package without files, so that a fork's modules import each other by their full names.
     package = sys.modules.setdefault(PACKAGE, ModuleType(PACKAGE))
     in_folders = [fork for fork in forks if fork.module.startswith(f"{PACKAGE}.")]
-    package.__path__ = list(dict.fromkeys(str(fork.folder.parent) for fork in in_folders))
+    parents = dict.fromkeys(str(fork.folder.parent) for fork in in_folders)
+    package.__path__ = list(parents)
     importlib.invalidate_caches()
+
     for fork in forks:
         has_code = fork not in in_folders or (fork.folder / "__init__.py").is_file()
-        if fork.module in sys.modules or not has_code:
-            continue
-        try:
-            importlib.import_module(fork.module)
-        except (Exception, SystemExit) as error:
-            where = _where(error, fork.folder)
-            if isinstance(error, HeronError):
-                raise ForkError(f"{where}: {error}") from error
-            what = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
-            raise ForkError(f"{where} cannot be imported: {what}") from error
+        if has_code and fork.module not in sys.modules:
+            _import(fork)
+
+
+def _import(fork: Fork) -> None:
+    """Import a fork; a ForkError names the line of its own code where that failed."""
+    try:
+        importlib.import_module(fork.module)
+    except (Exception, SystemExit) as error:
+        where = _where(error, fork.folder)
+        if isinstance(error, HeronError):
+            raise ForkError(f"{where}: {error}") from error
+        what = type(error).__name__
+        if str(error):
+            what += f": {str(error).splitlines()[0]}"
+        raise ForkError(f"{where} cannot be imported: {what}") from error
 
 
 def _where(error: BaseException, folder: Path) -> str:

@@ -55,7 +55,8 @@ class Registry(Generic[Entry]):
     """
 
     def __init__(self, kind: str, builtin: Mapping[str, str] | None = None, key: str | None = None):
-        self.kind, self.key = kind, key
+        self.kind = kind
+        self.key = key
         self._entries: dict[str, Entry | _Late] = {
             name: _Late(partial(load, place)) for name, place in (builtin or {}).items()
         }

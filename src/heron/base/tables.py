@@ -204,7 +204,9 @@ def read_chunks(
     all_rows = _read_rows(path, kind, only, quoting)
     chunk = list(islice(all_rows, size)) or [(0, "has no rows, and at least one is needed")]
     while chunk:
-        rows, lines, problems = [], [], []
+        rows = []
+        lines = []
+        problems = []
         for line, row in chunk:
             if isinstance(row, str):
                 problems.append(Problem(f"{path}:{line}" if line else str(path), row))
@@ -362,7 +364,8 @@ def content_format(path: Path) -> str:
 def _read_rows(path: Path, kind: str, only: Collection[str] | None, quoting: str) -> Rows:
     """Read a file of this format row by row; a DataError where it cannot be read at all."""
     if table_format(path) not in SUFFIXES:
-        fix = f"use one of {', '.join(SUFFIXES)}, or .gz"
+        suffixes = ", ".join(SUFFIXES)
+        fix = f"use one of {suffixes}, or .gz"
         raise DataError(str(path), f"unknown file type '{path.suffix}'", fix)
     with opened(path) as file:
         if kind == ".parquet":
@@ -408,7 +411,8 @@ def _read_csv(text: IO[str], path: Path, quoting: str) -> Rows:
                 yield line, f"columns named twice: {', '.join(repeated)}; rename one"
                 return
         elif len(cells) < len(names) or any(map(str.strip, cells[len(names) :])):
-            yield line, f"{len(cells)} cells where the header has {len(names)}: {', '.join(names)}"
+            header = ", ".join(names)
+            yield line, f"{len(cells)} cells where the header has {len(names)}: {header}"
         else:
             if len(lines) > 1 and _are_rows(lines, delimiter, len(names)):
                 doubtful.append(line)
@@ -418,7 +422,8 @@ def _read_csv(text: IO[str], path: Path, quoting: str) -> Rows:
 
     if doubtful:
         count = len(doubtful)
-        what = f"{path}: the lines of {count} quoted cells look like rows (first: {doubtful[0]})"
+        first = doubtful[0]
+        what = f"{path}: the lines of {count} quoted cells look like rows (first: {first})"
         say(f"{what}; data.quoting=none reads them as rows", f"{path}: cells")
 
 
@@ -436,10 +441,11 @@ def _repeated(names: Sequence[str]) -> list[str]:
 
 
 def _find_quoting(text: IO[str], path: Path, delimiter: str) -> str:
-    """Tell whether quotes enclose cells or are characters, by which reading gives rows.
+    """Tell whether quotes enclose cells (`csv`) or are characters like others (`none`).
 
-    Quoted names in the header decide. Else only records that are rows in just one reading count; a
-    quoted cell of several lines that all look like rows counts for characters.
+    A header with quoted names has quotes around cells. Without one, each record with a quote is
+    parsed both ways. It counts for the way in which alone it has as many cells as the header; a
+    quoted cell of several lines that each look like a row counts for `none`.
     """
     lines, header = _header(text, delimiter)
     width = len(header)
@@ -447,7 +453,9 @@ def _find_quoting(text: IO[str], path: Path, delimiter: str) -> str:
         return "csv"
     # Records that count for quotes around cells; that are rows if quotes are characters; and lines
     # that are rows only then, because their quoting is broken.
-    quoted, alike, broken = 0, 0, 0
+    quoted = 0
+    alike = 0
+    broken = 0
     for _, lines, cells in _records(text, delimiter, "csv"):
         if not any('"' in line for line in lines):
             continue
@@ -469,7 +477,7 @@ def _find_quoting(text: IO[str], path: Path, delimiter: str) -> str:
 
 
 def _header(text: IO[str], delimiter: str) -> tuple[list[str], list[str]]:
-    """Find the lines of the header and its cells, without quoting where that is broken."""
+    """Read the header: its lines and cells; split at the delimiter where its quoting is broken."""
     for _, lines, cells in _records(text, delimiter, "csv"):
         if isinstance(cells, csv.Error):
             cells = lines[0].rstrip("\r\n").split(delimiter)
@@ -486,9 +494,10 @@ def _are_rows(lines: Sequence[str], delimiter: str, width: int) -> bool:
 def _records(
     text: IO[str], delimiter: str, quoting: str
 ) -> Iterator[tuple[int, list[str], list[str] | csv.Error]]:
-    """Read a file from its beginning: the number of a record's first line, its lines, its cells.
+    """Read the records of CSV: the number of the first line, the lines, and the cells of each.
 
-    Where quoting is broken, the record is one line and has an error, so that no line is lost.
+    Where quoting is broken, the record is a single line with the error in place of its cells; the
+    next record begins on the line after it, so that no line is lost.
     """
     # strict: otherwise a quote that is never closed silently hides the rest of the file.
     style: Any = csv.QUOTE_NONE if quoting == "none" else csv.QUOTE_MINIMAL
@@ -512,7 +521,8 @@ def _records(
             return
         except csv.Error as error:
             unread.extendleft(reversed(record[1:]))
-            record, cells = record[:1], error
+            record = record[:1]
+            cells = error
         yield number, record, cells
         number += len(record)
 

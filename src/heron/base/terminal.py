@@ -54,14 +54,14 @@ _output = Output()  # a module global, because any layer may print
 
 
 def output(change: Output | None = None) -> Output:
-    """Tell how results are printed; `change` sets it from here on."""
+    """Return how results are printed; `change` replaces it."""
     global _output
     _output = change or _output
     return _output
 
 
 def gather(**found: Iterable[Any]) -> bool:
-    """Keep results if this command gathers them; false if they are to be printed."""
+    """Collect results by kind for `json=true`; returns false where they must be printed instead."""
     if _output.found is None:
         return False
     for kind, values in found.items():
@@ -186,16 +186,18 @@ def _narrowest(cells: Sequence[str], width: int | None) -> int:
 
 def _widths(columns: Sequence[Sequence[str]], width: int | None) -> list[int]:
     """Choose the widths of columns; spare width goes first to the columns that lack the least."""
-    widths = [_narrowest(column, width) for column in columns]
-    lacking = []
-    for column, own_width in zip(columns, widths, strict=True):
-        lacking.append(max(map(cell_len, column)) - own_width)
-    gaps = _GAP * (len(widths) - 1)
-    spare = max(0, (width or _LOG_WIDTH) - sum(widths) - gaps)
+    widths = []
+    lacking = []  # what each column lacks to show its longest cell in one line
+    for cells in columns:
+        narrowest = _narrowest(cells, width)
+        widths.append(narrowest)
+        lacking.append(max(map(cell_len, cells)) - narrowest)
 
+    spare = width or _LOG_WIDTH
+    spare -= sum(widths) + _GAP * (len(widths) - 1)
     waiting = len(widths)  # columns
-    for index in sorted(range(len(widths)), key=lacking.__getitem__):
-        more = min(lacking[index], spare // waiting)
+    for index in sorted(range(waiting), key=lacking.__getitem__):
+        more = min(lacking[index], max(0, spare) // waiting)
         widths[index] += more
         spare -= more
         waiting -= 1
@@ -204,30 +206,35 @@ def _widths(columns: Sequence[Sequence[str]], width: int | None) -> list[int]:
 
 def _split(table: Table, width: int) -> list[Table]:
     """Cut a table that does not fit into several, each with the first column."""
-    first, *others = [_narrowest(column, width) for column in _column_texts(table)]
-    parts = [[0]]  # indices of columns
+    first, *others = [_narrowest(cells, width) for cells in _column_texts(table)]
+    part = [0]  # indices of columns
+    parts = [part]
     room = width - first
-    for index, needed in enumerate(others, 1):
-        if len(parts[-1]) > 1 and needed + _GAP > room:
-            parts.append([0])
+    for index, narrowest in enumerate(others, 1):
+        needed = narrowest + _GAP
+        if len(part) > 1 and needed > room:
+            part = [0]
+            parts.append(part)
             room = width - first
-        parts[-1].append(index)
-        room -= needed + _GAP
+        part.append(index)
+        room -= needed
 
+    title = table.title
     tables = []
     for part in parts:
-        title = table.title if part is parts[0] else f"{table.title}, further columns"
         columns = [table.columns[index] for index in part]
         rows = [[row[index] for index in part] for row in table.rows]
         tables.append(Table(title, columns, rows))
+        title = f"{table.title}, further columns"
     tables[-1] = replace(tables[-1], note=table.note)
     return tables
 
 
 def isolate(text: str, whole: str = "") -> str:
-    """Keep text from reordering what stands beside it, if it or `whole` is written right to left.
+    """Put right-to-left text between isolates, so that a terminal does not reorder its neighbours.
 
-    Only on a terminal, and not where HERON_BIDI is off.
+    Text is also isolated where `whole`, of which it is a line, has right-to-left letters. It stays
+    as it is in files and pipes, and under `HERON_BIDI=off`.
     """
     is_terminal = (_output.file or sys.stdout).isatty()
     if not text or not is_terminal or os.environ.get("HERON_BIDI") == "off":
@@ -271,7 +278,8 @@ def tracked(plan: Sequence[Work], title: str, wanted: bool | None = None) -> Ite
         yield from plan
         return
     begin = time.monotonic()
-    seconds, done = 0.0, 0
+    seconds = 0.0
+    done = 0
     while done < len(plan) and not wanted and seconds < _SOON:
         yield plan[done]
         done += 1

@@ -60,22 +60,26 @@ def overview(configs: Iterable[DataConfig], data_dir: Path, cache_dir: Path) -> 
     rows = []
     for config in configs:
         sources = inspect(config, data_dir, cache_dir)
+        count = len(sources)
         present = sum(_is_present(source) for source in sources.values())
         seen = sum(not source.file.unseen for source in sources.values())
-        files = f"{present} of {len(sources)}"
+        files = f"{present} of {count}"
         if config.hub:
             files = "hub"
         elif config.generator:
             files = "generated"
+        licence = config.licence
+        if config.synthetic:
+            licence = f"synthetic; {licence}"
         rows.append(
             (
                 config.name,
                 config.task,
                 get_language(config.language).name,
                 files,
-                f"{seen} of {len(sources)}" if sources else "",
+                f"{seen} of {count}" if sources else "",
                 _row_count(config, sources),
-                f"synthetic; {config.licence}" if config.synthetic else config.licence,
+                licence,
             )
         )
     columns = ("name", "task", "language", "files present", "seen", "rows", "licence")
@@ -131,8 +135,9 @@ def _split_tables(config: DataConfig, loaded: Loaded) -> list[Table]:
     for split, examples in loaded.examples.items():
         groups = {example.group for example in examples if example.group}
         texts = {example.text for example in examples}
-        labels = Counter(example.label for example in examples)
         row: list[Cell] = [split, len(examples), len(groups), len(texts)]
+
+        labels = Counter(example.label for example in examples)
         for label in config.label_order:
             row.append(labels[label])
         rows.append(row)
@@ -192,7 +197,8 @@ def _reading(config: DataConfig) -> dict[str, str]:
 def _file_table(name: str, source: Source) -> Table:
     file = source.file
     manifest = read_manifest(source.path)
-    made_of, left_out = "", ""
+    made_of = ""
+    left_out = ""
     if manifest:
         made_of = ", ".join(manifest.sources)
         reasons = [f"{reason}: {rows:,} rows" for reason, rows in manifest.left_out.items()]

@@ -120,7 +120,8 @@ def _write_tables(mapped: Mapped, groups: Groups, folder: Path) -> list[Path]:
 
 def _print_summary(mapped: Mapped, groups: Groups, grouping: str, data: MapData) -> None:
     """Print means, group sizes and notes, and the classes of each group."""
-    statistics, dynamics = mapped.statistics, mapped.dynamics
+    statistics = mapped.statistics
+    dynamics = mapped.dynamics
     visited_N = statistics.visits_N > 0
     visited = int(visited_N.sum())
     never_right = 0.0

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from heron.base.errors import ConfigError
+from heron.base.folders import shortened
 from heron.base.terminal import print_lines
 from heron.commands.scaffolds import KINDS, scaffold
 from heron.config.parsing import parse_options
@@ -34,9 +34,7 @@ def run(arguments: Sequence[str]) -> int:
 
     commands = []
     for path in new.write():
-        shown = path
-        if path.is_relative_to(Path.cwd()):
-            shown = path.relative_to(Path.cwd())
+        shown = shortened(path)
         print_lines(f"  {shown}", files=[path])
         if path.name.startswith("test_"):
             commands.append(f"python -m pytest {shown}")

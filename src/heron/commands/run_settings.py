@@ -35,7 +35,9 @@ class Words(NamedTuple):
 
 def sort_words(arguments: Sequence[str]) -> Words:
     """Separate a command's own options from overrides."""
-    options, settings, data = list[str](), list[str](), list[str]()
+    options = list[str]()
+    settings = list[str]()
+    data = list[str]()
     run_code = False
     for word in arguments:
         key, _, value = word.partition("=")

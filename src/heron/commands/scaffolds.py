@@ -160,7 +160,8 @@ def _of_head(task: str) -> dict[str, str]:
             f"task={task}: a pooling and a classifier are a head of tasks with classes."
             f"{nearest(task, with_classes, listed=True)}"
         )
-    form, head = TASKS[task].forms[0], TASKS[task].head
+    form = TASKS[task].forms[0]
+    head = TASKS[task].head
     data = _data_sets("chronicle*").get(task) or _data_sets("own_*")[task]
     return {"pair": form, "cross": head, "chronicle_nli": data.stem}
 
@@ -195,7 +196,8 @@ def _of_fork(like: str) -> tuple[dict[str, str], list[str]]:
         return re.sub(rf"\b{data.stem}\b", new_data, text)
 
     files = {}
-    old_package, new_package = f"heron_forks.{like}.", f"heron_forks.{_FORK}.task_{like}."
+    old_package = f"heron_forks.{like}."
+    new_package = f"heron_forks.{_FORK}.task_{like}."
     for path in source.glob("*.py"):
         files[f"task_{like}/{path.name}"] = read(path).replace(old_package, new_package)
     for group in ("task", "head"):
@@ -230,7 +232,8 @@ def _check_name(what: str, name: str) -> None:
 
 def _check_new(kind: str, name: str) -> None:
     """Refuse a name that heron or a fork has: only the first one would count."""
-    group, registry = KINDS[kind].group, KINDS[kind].registry
+    group = KINDS[kind].group
+    registry = KINDS[kind].registry
     files = [conf / group / f"{name}.yaml" for conf in conf_dirs()] if group else []
     present = [str(path) for path in files if path.exists()]
     if not present and registry and name in tuple(registry):

@@ -17,7 +17,8 @@ from heron.metrics.names import with_copied
 from heron.results.collect import RunRecord, collect, headline_metrics, is_run
 
 # In this order. `pruned`: ended early by its search.
-_ENDED, _BAD = ("done", "pruned"), ("failed", "broken")
+_ENDED = ("done", "pruned")
+_BAD = ("failed", "broken")
 _STATES = (*_ENDED, "running", "pending", "interrupted", *_BAD, "absent")
 
 
@@ -80,7 +81,8 @@ def read_progress(folder: Path) -> list[Progress]:
         state = run.state if run.state in _STATES else "broken"
         planned = int(run.setting("trainer.max_epochs", 0))
         is_baseline = run.setting("baseline.name", "none") != "none"
-        if is_baseline or run.setting("trainer.max_steps"):
+        has_steps = bool(run.setting("trainer.max_steps"))
+        if is_baseline or has_steps:
             planned = 0  # no epochs, or as many as the steps take
         finished = min(_epochs(RunFolder(run.path)), planned)
         jobs.append(Progress(run, state, finished, planned))
@@ -131,7 +133,10 @@ def failure_table(jobs: Sequence[Progress]) -> Table:
 def summary(jobs: Sequence[Progress]) -> str:
     """Say on one line how many jobs are in which state, and about how long the rest takes."""
     counts = Counter(job.state for job in jobs)
-    parts = [f"{counts[state]} {state}" for state in _STATES if counts[state]]
+    parts = []
+    for state in _STATES:
+        if counts[state]:
+            parts.append(f"{counts[state]} {state}")
     text = f"{len(jobs)} jobs: " + ", ".join(parts)
     seconds = time_left(jobs)
     return f"{text}; about {duration(seconds)} left" if seconds else text

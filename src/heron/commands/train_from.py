@@ -28,10 +28,12 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
     known = all_keys()
     for word in words:
         key, equals, _ = word.partition("=")
-        if not equals or key not in known or ("." not in key and key != "seed"):
+        is_value = key in known and ("." in key or key == "seed")
+        if not equals or not is_value:
+            hint = nearest(key, known)
             raise ConfigError(
                 f"{word}: run.from=DIR takes the old run's configuration; change single keys, "
-                f"such as optim.lr=1e-5.{nearest(key, known)}"
+                f"such as optim.lr=1e-5.{hint}"
             )
     folder = before.path.resolve()
     changes = {
@@ -71,9 +73,11 @@ def compare(before: RunFolder, after: RunFolder) -> list[str]:
         lines = [f"{len(changes)} of {len(old)} scores differ, most of all:"]
     largest_first = sorted(changes, key=lambda key: -abs(changes[key]))
     for key in largest_first[:5]:
-        lines.append(f"  {key}: {old[key]:.6f}, now {new[key]:.6f} ({changes[key]:+.1e})")
+        change = changes[key]
+        lines.append(f"  {key}: {old[key]:.6f}, now {new[key]:.6f} ({change:+.1e})")
 
-    old_status, new_status = before.read_status(), after.read_status()
+    old_status = before.read_status()
+    new_status = after.read_status()
     for key, words in _CAUSES.items():
         if old_status.get(key) != new_status.get(key):
             lines.append(f"the {words} differ")

@@ -60,7 +60,8 @@ class OneOf(Rule):
     """One of some names, or of a registry's; forks are loaded for unknown names only."""
 
     def __init__(self, *names: str, registry: Iterable[str] = ()):
-        self._own, self._registry = names, registry
+        self._own = names
+        self._registry = registry
 
     @property
     def names(self) -> list[str]:

@@ -70,7 +70,7 @@ class Key:
 
     name: str  # dotted
     meaning: str  # the comment on its field; of a part, its class's docstring
-    kind: str  # type and range; empty for a part with keys of its own
+    kind: str  # type and range of values; empty for a part with keys of its own
     default: str  # of the schema, as on the command line; empty without one
 
 
@@ -168,7 +168,8 @@ def meanings(schema: Any) -> Mapping[str, str]:
         fields = [field]
         names, _, shared = text.partition(": ")
         if shared and names.startswith(f"{field}, "):
-            fields, text = names.split(", "), shared
+            fields = names.split(", ")
+            text = shared
         if text:
             text = text.rstrip(".") + "."
             texts |= dict.fromkeys(fields, text)
@@ -215,9 +216,11 @@ def wrong_word(words: Sequence[str], everywhere: Sequence[str]) -> tuple[str, st
     Returns:
         Its key, or `group=option`, and a hint with the nearest names; empty where there is none.
     """
-    groups, keys = config_groups(), all_keys()
+    groups = config_groups()
+    keys = all_keys()
     for word in words:
-        key, value = key_of(word), word.partition("=")[2]
+        key = key_of(word)
+        value = word.partition("=")[2]
         if key in groups:
             options = group_options(key)
             wrong = _unknown_option(value, options)

@@ -43,9 +43,11 @@ def open_hydra(name: str = "train", folders: Sequence[Path] = ()) -> Iterator[Hy
         name: of the primary configuration, a file of `conf/`.
         folders: searched after heron's `conf/` and those of forks.
     """
-    hydra_before, config_before = GlobalHydra.instance().hydra, HydraConfig.instance().cfg
+    hydra_before = GlobalHydra.instance().hydra
+    config_before = HydraConfig.instance().cfg
     root = logging.root
-    handlers, level = root.handlers[:], root.level
+    handlers = root.handlers[:]
+    level = root.level
 
     GlobalHydra.instance().clear()
     search_path = create_config_search_path(str(conf_dir()))
@@ -56,7 +58,8 @@ def open_hydra(name: str = "train", folders: Sequence[Path] = ()) -> Iterator[Hy
         yield Hydra.create_main_hydra2(name, search_path)
     finally:
         # There is no public way to put a former Hydra back.
-        GlobalHydra.instance().hydra, HydraConfig.instance().cfg = hydra_before, config_before
+        GlobalHydra.instance().hydra = hydra_before
+        HydraConfig.instance().cfg = config_before
         root.handlers[:] = handlers  # `--info` and `hydra.verbose` change them
         root.setLevel(level)
 

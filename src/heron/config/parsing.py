@@ -127,7 +127,8 @@ def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
         is_path = key not in fields and ("/" in key or Path(word).exists())
         is_alone = word[:1] != "-" and (is_path or not equals)
         if is_alone:
-            key, value = first, word
+            key = first
+            value = word
         elif not equals:
             hint = nearest(key, {*fields, *EVERYWHERE})
             if key == "--config-dir":
@@ -175,7 +176,8 @@ def _join_paths(parts: Sequence[str]) -> list[str]:
         for shorter in range(len(rest), 0, -1):
             joined = ",".join(rest[:shorter])
             if Path(joined).expanduser().exists():
-                count, path = shorter, joined
+                count = shorter
+                path = joined
                 break
         paths.append(path)
         rest = rest[count:]
@@ -232,7 +234,7 @@ def explain(
 
 
 def explain_words(words: Sequence[str], error: BaseException) -> str:
-    """Describe Hydra's error about a command's overrides, and what an unknown one may mean."""
+    """Describe an error of Hydra about overrides, with the nearest name for an unknown one."""
     from heron.config.describe import wrong_word  # start-up time: for errors only
 
     inner: BaseException | None = error
@@ -283,7 +285,8 @@ def _problem(
     key = place(problem["loc"], prefix, names)
     reason = problem.get("ctx", {}).get("error")
     text = str(reason) if isinstance(reason, Exception) else problem["msg"]
-    kind, value = problem["type"], problem["input"]
+    kind = problem["type"]
+    value = problem["input"]
     if kind == _UNKNOWN:
         if key in known:  # of another entry, see `heron.config.constraints.Chosen`
             parent = key.rpartition(".")[0]

@@ -39,7 +39,8 @@ def _files() -> dict[str, Path]:
 
 def _circle() -> str:
     """Find an option whose defaults list leads back to it; empty where there is none."""
-    files, lists = _files(), Lists()
+    files = _files()
+    lists = Lists()
     for option, path in files.items():
         try:
             lists[option] = list(_named(option, read_yaml(path)))
@@ -60,7 +61,8 @@ def _named(option: str, content: Any) -> Iterator[str]:
         if isinstance(entry, Mapping):
             group, name = next(iter(entry.items()))
         else:
-            group, name = "", str(entry)
+            group = ""
+            name = str(entry)
         for keyword in _KEYWORDS:
             group = str(group).removeprefix(keyword)
         parent = PurePosixPath("/", option).parent

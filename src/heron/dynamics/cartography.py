@@ -208,8 +208,8 @@ def rank(score_N: np.ndarray, guids: Sequence[str]) -> np.ndarray:
     """
     order_N = np.argsort(score_N, kind="stable")
     sorted_N = score_N[order_N]
+    equals_next = np.isclose(sorted_N[:-1], sorted_N[1:], rtol=0, atol=0, equal_nan=True)
     tied_N = np.zeros(len(sorted_N), bool)
-    equals_next = np.isclose(sorted_N[1:], sorted_N[:-1], rtol=0, atol=0, equal_nan=True)
     tied_N[:-1] |= equals_next
     tied_N[1:] |= equals_next
     if not tied_N.any():
@@ -220,8 +220,9 @@ def rank(score_N: np.ndarray, guids: Sequence[str]) -> np.ndarray:
 
     members = order_N[tied_N]
     names = pa.array(guids, pa.string()).take(pa.array(members))
+    by_name = pc.array_sort_indices(names).to_numpy()
     place = np.empty(len(members), np.int64)
-    place[pc.array_sort_indices(names).to_numpy()] = np.arange(len(members))
+    place[by_name] = np.arange(len(members))
     order_N[tied_N] = members[np.lexsort((place, score_N[members]))]
     return order_N
 
@@ -264,8 +265,11 @@ def tercile_partition(score_N: np.ndarray, guids: Sequence[str]) -> Groups:
     Examples with NaN are in no group. Returns boolean masks of length N, by `GROUPS`.
     """
     graded = np.count_nonzero(~np.isnan(score_N))
-    thirds = np.array_split(rank(score_N, guids)[:graded], 3)
-    return {name: _mask(third, len(score_N)) for name, third in zip(GROUPS, thirds, strict=True)}
+    order = rank(score_N, guids)[:graded]
+    groups = {}
+    for name, third in zip(GROUPS, np.array_split(order, 3), strict=True):
+        groups[name] = _mask(third, len(score_N))
+    return groups
 
 
 def class_counts(

@@ -53,8 +53,10 @@ class Pool:
         """Draw `count` batches: passes over what is unlocked, the last one cut short."""
         random = np.random.default_rng(list(seed))
         classes_U = self.classes_U if self.stratified else None
+        drawn_P = unlocked_U
         copies_U = copies(self.classes_U[unlocked_U], self.label_order, self.batching)
-        drawn_P = unlocked_U if copies_U is None else np.repeat(unlocked_U, copies_U)
+        if copies_U is not None:
+            drawn_P = np.repeat(unlocked_U, copies_U)
         batches: Batches = []
         while len(batches) < count:
             batches += plan_pass(drawn_P, self.units, self.batching, random, classes_U)
@@ -131,15 +133,17 @@ class Curriculum:
         for drawn in list(self._drawn):
             if drawn < stages[0]:  # of an epoch before: epochs come in order
                 del self._drawn[drawn]
+
         plan: Batches = []
         for stage in stages:
-            counts = [int((stages_B == stage).sum()) for stages_B in self._stages_of]
+            counts = [int((stages_B == stage).sum()) for stages_B in self._stages_of]  # by epoch
             if stage not in self._drawn:
                 unlocked_U = self.unlocked(self.stages[stage])
                 seed = [self.seed, stage, 1]
                 self._drawn[stage] = self.pool.draw(unlocked_U, sum(counts), seed)
             begin = sum(counts[:epoch])
-            plan += self._drawn[stage][begin : begin + counts[epoch]]
+            end = begin + counts[epoch]
+            plan += self._drawn[stage][begin:end]
         return plan
 
     def stages_of(self, epoch: int) -> np.ndarray:
@@ -153,7 +157,7 @@ class Curriculum:
         return bool(self._stages_of[epoch][-1] == len(self.stages) - 1)
 
     def observe(self, losses_R: np.ndarray) -> None:
-        """Take the latest loss of every row; the next epoch of `self_paced` orders units by it."""
+        """Store the latest loss of every row, by which `self_paced` orders the next epoch."""
         self.losses_U = mean_of_units(losses_R, self.pool.units)
 
     def unlocked(self, stage: Stage) -> np.ndarray:
@@ -199,9 +203,11 @@ def mean_of_units(values_R: np.ndarray, units: Units) -> np.ndarray:
     """Average each unit's rows, float64; NaN rows do not count; NaN if all are."""
     first_U = units.rows_V[:-1]
     known_R = ~np.isnan(values_R)
-    sums_U = np.add.reduceat(np.where(known_R, values_R, 0.0).astype(np.float64), first_U)
+    counted_R = np.where(known_R, values_R, 0.0).astype(np.float64)
+    sums_U = np.add.reduceat(counted_R, first_U)
     counts_U = np.add.reduceat(known_R.astype(np.int64), first_U)
-    return np.divide(sums_U, counts_U, out=np.full(len(units), np.nan), where=counts_U > 0)
+    unknown_U = np.full(len(units), np.nan)
+    return np.divide(sums_U, counts_U, out=unknown_U, where=counts_U > 0)
 
 
 def plan_stages(config: CurriculumConfig, total: int) -> list[Stage]:
@@ -236,7 +242,8 @@ def _stage(entry: Mapping[str, Any], steps: int) -> Stage:
     """Make a stage of an entry of `curriculum.stages`, by default named after what it unlocks."""
     groups = tuple(entry.get("groups", ()))
     if groups:
-        name, unlock = " + ".join(groups), None
+        name = " + ".join(groups)
+        unlock = None
     else:
         unlock = float(entry.get("unlock", 1.0))
         name = f"{unlock:.0%}"

@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -51,49 +52,59 @@ def repo(of: Statistics) -> np.ndarray:
 # Source: see `heron.dynamics.cartography`; RoNLI, equation 1 and its released code.
 COLUMNS = {
     "eq1_swapped": Statistic(
-        "2 - c - v where c < 0.5, else 1 - c + v",
-        "0 to 2",
-        "highest",
-        lambda of: eq1(of.confidence_N, of.variability_N, swapped=True),
+        formula="2 - c - v where c < 0.5, else 1 - c + v",
+        unit="0 to 2",
+        hardest="highest",
+        values=lambda of: eq1(of.confidence_N, of.variability_N, swapped=True),
     ),
     "eq1_printed": Statistic(
-        "1 - c + v where c < 0.5, else 2 - c - v",
-        "0 to 2",
-        "highest",
-        lambda of: eq1(of.confidence_N, of.variability_N, swapped=False),
+        formula="1 - c + v where c < 0.5, else 2 - c - v",
+        unit="0 to 2",
+        hardest="highest",
+        values=lambda of: eq1(of.confidence_N, of.variability_N, swapped=False),
     ),
     "repo": Statistic(
-        "(1 - number of right records) + (1 - v where v < 0.5, else v)", "", "highest", repo
+        formula="(1 - number of right records) + (1 - v where v < 0.5, else v)",
+        unit="",
+        hardest="highest",
+        values=repo,
     ),
     "confidence": Statistic(
-        "mean probability of the gold label", "0 to 1", "lowest", lambda of: of.confidence_N
+        formula="mean probability of the gold label",
+        unit="0 to 1",
+        hardest="lowest",
+        values=attrgetter("confidence_N"),
     ),
     "loss": Statistic(
-        "mean -log probability of the gold label", "nats", "highest", lambda of: of.loss_N
+        formula="mean -log probability of the gold label",
+        unit="nats",
+        hardest="highest",
+        values=attrgetter("loss_N"),
     ),
     "variability": Statistic(
-        "standard deviation of the gold label's probability",
-        "0 to 0.5",
-        "highest",
-        lambda of: of.variability_N,
+        formula="standard deviation of the gold label's probability",
+        unit="0 to 0.5",
+        hardest="highest",
+        values=attrgetter("variability_N"),
     ),
     "correctness": Statistic(
-        "share of the records with a right prediction",
-        "0 to 1",
-        "lowest",
-        lambda of: of.correctness_N,
+        formula="share of the records with a right prediction",
+        unit="0 to 1",
+        hardest="lowest",
+        values=attrgetter("correctness_N"),
     ),
     "aum": Statistic(
-        "area under the margin: mean of the gold logit minus the largest other one",
-        "logits",
-        "lowest",
-        lambda of: of.aum_N,
+        formula="area under the margin: mean of the gold logit minus the largest other one",
+        unit="logits",
+        hardest="lowest",
+        values=attrgetter("aum_N"),
     ),
     "forgetting": Statistic(
-        "number of changes from right to wrong; of examples never right, the number of records",
-        "records",
-        "highest",
-        lambda of: of.forgetting_N,
+        formula="number of changes from right to wrong; "
+        "of examples never right, the number of records",
+        unit="records",
+        hardest="highest",
+        values=attrgetter("forgetting_N"),
     ),
 }
 SCORES = tuple(COLUMNS)
@@ -200,9 +211,9 @@ def rank_units(
     groups = allenai(of_units, config.fraction, config.exact)
     if config.order == "groups":
         selected = select(of_units, config.fraction, config.exact)
-        one_after_another = np.concatenate([selected[group] for group in GROUPS])
-        _, first = np.unique(one_after_another, return_index=True)
-        order_U = one_after_another[np.sort(first)]
+        members = np.concatenate([selected[group] for group in GROUPS])
+        _, first = np.unique(members, return_index=True)  # a unit may be in several groups
+        order_U = members[np.sort(first)]
     return Ranking(order_U, groups)
 
 
@@ -227,8 +238,8 @@ def unit_statistics(statistics: Statistics, features: Features, units: Units) ->
         if name in ("gold_N", "visits_N"):
             arrays[name] = values_N[first_U]
         elif name.endswith("_N"):
-            values_R = values_N[rows_R].astype(np.float64)
-            arrays[name] = mean_of_units(values_R, units)
+            values_R = values_N[rows_R]
+            arrays[name] = mean_of_units(values_R.astype(np.float64), units)
     return dataclasses.replace(statistics, guids=units.guids(features), **arrays)
 
 
@@ -258,6 +269,7 @@ def read_scores(path: Path, column: str, guids: Sequence[str]) -> np.ndarray:
 def cosine(pairs_RP: np.ndarray) -> np.ndarray:
     """Compute the cosine of the two halves of each row, float64 [R]; 0 for a zero vector."""
     u_RD, v_RD = np.split(pairs_RP.astype(np.float64), 2, axis=1)
-    norms_R = np.linalg.norm(u_RD, axis=1) * np.linalg.norm(v_RD, axis=1)
     products_R = (u_RD * v_RD).sum(axis=1)
-    return np.divide(products_R, norms_R, out=np.zeros_like(norms_R), where=norms_R > 0)
+    norms_R = np.linalg.norm(u_RD, axis=1) * np.linalg.norm(v_RD, axis=1)
+    zeros_R = np.zeros_like(norms_R)
+    return np.divide(products_R, norms_R, out=zeros_R, where=norms_R > 0)

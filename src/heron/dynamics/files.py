@@ -102,14 +102,18 @@ def dynamics_table(
         guids: of the visited examples; an Arrow array saves building one per record.
         logits_NC: stored as float32; None where the task has no classes.
     """
-    columns: dict[str, Any] = {"guid": pa.array(guids, pa.string())}
-    values = (gold_N, p_gold_N, correct_N, margin_N, count_N)
-    for name, value_N in zip(COLUMNS[1:], values, strict=True):
-        dtype = np.int16 if name in ("gold", "count") else np.float32
-        columns[name] = np.ascontiguousarray(value_N, dtype)
+    columns: dict[str, Any] = {
+        "guid": pa.array(guids, pa.string()),
+        "gold": np.ascontiguousarray(gold_N, np.int16),
+        "p_gold": np.ascontiguousarray(p_gold_N, np.float32),
+        "correct": np.ascontiguousarray(correct_N, np.float32),
+        "margin": np.ascontiguousarray(margin_N, np.float32),
+        "count": np.ascontiguousarray(count_N, np.int16),
+    }
     if logits_NC is not None:
-        flat = np.ascontiguousarray(logits_NC, np.float32).reshape(-1)
-        columns["logits"] = pa.FixedSizeListArray.from_arrays(pa.array(flat), logits_NC.shape[1])
+        values = np.ascontiguousarray(logits_NC, np.float32).reshape(-1)
+        classes = logits_NC.shape[1]
+        columns["logits"] = pa.FixedSizeListArray.from_arrays(pa.array(values), classes)
     stored = {"version": VERSION, **dataclasses.asdict(meta), "epoch": float(meta.epoch)}
     text = json.dumps(stored, ensure_ascii=False).encode()
     return pa.table(columns).replace_schema_metadata({METADATA: text})
@@ -264,7 +268,8 @@ def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
         files: list[IO[str]] = []
         for table in records(folder, ("guid", "gold", "logits")):
             logits_NC = _logits(table).tolist()
-            guids, golds = table["guid"].to_pylist(), table["gold"].to_pylist()
+            guids = table["guid"].to_pylist()
+            golds = table["gold"].to_pylist()
             for guid, gold, logits in zip(guids, golds, logits_NC, strict=True):
                 number = visits[guid]
                 visits[guid] += 1
@@ -356,17 +361,22 @@ def _read_lines(path: Path, key: str) -> tuple[list[str], np.ndarray, np.ndarray
     """Read guids, gold_K and logits_KC."""
     table = read_table(path)
     table.require("guid", "gold", key)
-    problems = table.missing_values("guid")
     golds = table.values("gold")
     logits = table.values(key)
-    classes = len(logits[0]) if isinstance(logits[0], list) else 0
-    for index, gold in enumerate(golds):
-        is_class = classes > 1 and gold in range(classes)
-        if not is_class or not _are_numbers(logits[index], classes):
-            what = f"gold is {gold} and {key} is {logits[index]}"
-            fix = "each line needs as many logits (two or more), and the index of the gold class"
-            problems.append(table.problem(index, what, fix))
+    classes = 0
+    if isinstance(logits[0], list):
+        classes = len(logits[0])
+
+    problems = table.missing_values("guid")
+    for index, row in enumerate(table.rows):
+        is_class = classes > 1 and row["gold"] in range(classes)
+        if is_class and _are_numbers(row[key], classes):
+            continue
+        what = f"gold is {row['gold']} and {key} is {row[key]}"
+        fix = "each line needs as many logits (two or more), and the index of the gold class"
+        problems.append(table.problem(index, what, fix))
     raise_all(problems)
+
     guids = [cell_text(guid) for guid in table.values("guid")]
     return guids, np.array(golds), np.array(logits, dtype=float)
 

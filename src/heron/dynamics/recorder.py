@@ -76,16 +76,16 @@ class Recorder(pl.Callback):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Continue the record, perhaps in fewer or more processes than before."""
-        for sums_NK, visits_N in state_dict["records"][ranks.rank() :: ranks.ranks()]:
-            if sums_NK is not None:
-                self.sums_NK = sums_NK if self.sums_NK is None else self.sums_NK + sums_NK
+        records = state_dict["records"]
+        for sums_NK, visits_N in records[ranks.rank() :: ranks.ranks()]:
             self.visits_N = self.visits_N + visits_N
+            if self.sums_NK is None:
+                self.sums_NK = sums_NK
+            elif sums_NK is not None:
+                self.sums_NK = self.sums_NK + sums_NK
         losses = state_dict["losses"]
         if self.data.curriculum is not None and losses is not None:
             self.data.curriculum.losses_U = losses.numpy()
-
-    def _path(self, epoch: int, part: int) -> Path:
-        return self.folder.dynamics(epoch, part if self.parts > 1 else None)
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
@@ -143,7 +143,8 @@ class Recorder(pl.Callback):
 
         is_last = part == self.parts - 1
         if self.data.curriculum is not None and is_last:
-            losses_N = -np.log(np.maximum(means_NK[:, 0], _LEAST))
+            p_gold_N = means_NK[:, 0]
+            losses_N = -np.log(np.maximum(p_gold_N, _LEAST))
             losses_N[self.gold_N == UNLABELLED] = np.nan
             self.data.curriculum.observe(losses_N)
         self.sums_NK.zero_()
@@ -155,10 +156,12 @@ class Recorder(pl.Callback):
         with torch.no_grad():
             for batch in self.data.evaluation_loader(TRAIN):
                 # Through the strategy, because no process has the whole of a sharded model.
-                self.add(module, trainer.strategy.predict_step(batch.to(module.device), 0))
+                output = trainer.strategy.predict_step(batch.to(module.device), 0)
+                self.add(module, output)
         module.train()
 
     def _write(self, means_NK: np.ndarray, visits_N: np.ndarray, epoch: int, part: int) -> None:
+        """Write the rows that were visited and have a gold label."""
         seen_N = (visits_N > 0) & (self.gold_N != UNLABELLED)
         p_gold_N, correct_N, margin_N = means_NK[seen_N, : len(OBSERVED)].T
         logits_NC = means_NK[seen_N, len(OBSERVED) :]
@@ -178,4 +181,5 @@ class Recorder(pl.Callback):
             logits_NC if logits_NC.shape[1] else None,
             meta,
         )
-        write_dynamics(self._path(epoch, part), table)
+        path = self.folder.dynamics(epoch, part if self.parts > 1 else None)
+        write_dynamics(path, table)
