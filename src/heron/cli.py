@@ -70,7 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    name, rest = (arguments or ["help"])[0], arguments[1:]
+    """Run one command, and print its errors; returns its exit code."""
+    name, *rest = arguments or ["help"]
     if name in ("-V", "--version"):
         print(f"heron {VERSION}")
         return 0
@@ -83,11 +84,7 @@ def _run(arguments: list[str]) -> int:
             return 0
         name, rest = _split(arguments)
         if "-h" in rest or "--help" in rest:
-            if name in COMMANDS:
-                print(COMMANDS[name].help.read_text("utf-8"), end="")
-            else:
-                longer = [command for command in COMMANDS if command.startswith(f"{name} ")]
-                print(_summaries(longer, max(map(len, longer))), end="")
+            print(_help(name), end="")
             return 0
         with terminable(), interruptible():
             return _print(name, rest)
@@ -100,23 +97,34 @@ def _run(arguments: list[str]) -> int:
         print(f"heron {name}: {visible(redact(os_error_text(error, rest)))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as error:
-        then = "resumes it" if COMMANDS[name].resumes else "begins again"
-        print(f"\nheron {name}: interrupted; the same command {then}", file=sys.stderr)
+        again = "resumes it" if COMMANDS[name].resumes else "begins again"
+        print(f"\nheron {name}: interrupted; the same command {again}", file=sys.stderr)
         return exit_code(error)
+
+
+def _help(name: str) -> str:
+    """Read a command's help; of the first word of several commands, list those."""
+    if name in COMMANDS:
+        return COMMANDS[name].help.read_text("utf-8")
+    commands = [command for command in COMMANDS if command.startswith(f"{name} ")]
+    return _summaries(commands, max(map(len, commands)))
 
 
 def _split(arguments: Sequence[str]) -> tuple[str, list[str]]:
     """Separate the name of a command, a fork's of one word or two, from the words after it."""
-    first, two = arguments[0], " ".join(arguments[:2])
+    first, *rest = arguments
     if first in OWN:  # loads no fork
-        return first, list(arguments[1:])
-    if two in COMMANDS:
-        return two, list(arguments[2:])
-    begun = [name for name in COMMANDS if name.startswith(f"{first} ")]
-    if first in COMMANDS or (begun and arguments[1:2] in (["-h"], ["--help"])):
-        return first, list(arguments[1:])
-    word = two if begun else first
-    raise ConfigError(f"unknown command '{word}'.{nearest(word, begun or COMMANDS)}")
+        return first, rest
+    first_two = " ".join(arguments[:2])
+    if first_two in COMMANDS:
+        return first_two, rest[1:]
+
+    longer = [name for name in COMMANDS if name.startswith(f"{first} ")]
+    asks_for_help = rest[:1] in (["-h"], ["--help"])
+    if first in COMMANDS or (longer and asks_for_help):
+        return first, rest
+    word = first_two if longer else first
+    raise ConfigError(f"unknown command '{word}'.{nearest(word, longer or COMMANDS)}")
 
 
 def _grouped() -> str:
@@ -125,14 +133,17 @@ def _grouped() -> str:
     for name in COMMANDS:
         groups.setdefault(COMMANDS[name].group, []).append(name)
     width = max(map(len, COMMANDS))
-    return "".join(f"{group}\n{_summaries(names, width)}\n" for group, names in groups.items())
+    text = ""
+    for group, names in groups.items():
+        text += f"{group}\n{_summaries(names, width)}\n"
+    return text
 
 
 def _summaries(names: Sequence[str], width: int) -> str:
     """List commands with the first lines of their help; those that are not heron's own with a *."""
     lines = []
     for name in names:
-        summary = COMMANDS[name].help.read_text("utf-8").split("\n", 1)[0]
+        summary = COMMANDS[name].help.read_text("utf-8").partition("\n")[0]
         mark = " " if name in OWN else "*"
         lines.append(f"{mark} {name:<{width}}  {summary}\n")
     return "".join(lines)
@@ -142,18 +153,19 @@ def _print(name: str, words: Sequence[str]) -> int:
     """Run a command, printing as `quiet` and `json` ask; returns its exit code."""
     command = importlib.import_module(COMMANDS[name].module).run
     terminal.begin(f"heron {name}")
-    own = [word for word in words if word.startswith(("quiet=", "json="))]
-    rest = [word for word in words if word not in own]
-    if not own:
+    print_words = [word for word in words if word.startswith(("quiet=", "json="))]
+    rest = [word for word in words if word not in print_words]
+    if not print_words:
         return command(rest) or 0
     from heron.config.parsing import parse_options  # start-up time
 
-    options = parse_options(PrintOptions, own)
+    options = parse_options(PrintOptions, print_words)
     if not options.quiet and not options.json:
         return command(rest) or 0
-    found: dict[str, list[Any]] = {"tables": [], "files": [], "notes": []}
+
+    results: dict[str, list[Any]] = {"tables": [], "files": [], "notes": []}
     with ExitStack() as stack:
-        gathered = found if options.json else None
+        gathered = results if options.json else None
         terminal.output(terminal.Output(sys.stdout, options.quiet, gathered))
         stack.callback(terminal.output, terminal.Output())
         messages = sys.stderr
@@ -164,14 +176,17 @@ def _print(name: str, words: Sequence[str]) -> int:
             stack.callback(logging.disable, logging.NOTSET)
         stack.enter_context(redirect_stdout(messages))
         code = command(rest) or 0
+
     if options.json:
-        found["tables"] = list(map(to_json, found["tables"]))
-        document = {"command": f"heron {name}", **found}
-        text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False, default=_plain)
+        results["tables"] = [to_json(table) for table in results["tables"]]
+        document = {"command": f"heron {name}", **results}
+        # `default` is for numbers of NumPy.
+        text = json.dumps(
+            document,
+            ensure_ascii=False,
+            indent=2,
+            allow_nan=False,
+            default=lambda number: number.item(),
+        )
         print(visible(text))
     return code
-
-
-def _plain(number: Any) -> Any:
-    """Turn a number of NumPy into Python's."""
-    return number.item()

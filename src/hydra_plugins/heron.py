@@ -6,9 +6,10 @@ Light to import: Hydra imports all plugins whenever it starts.
 from collections.abc import Sequence
 from typing import Any
 
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn
 from hydra.plugins.launcher import Launcher
+from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
@@ -34,8 +35,21 @@ class HeronLauncher(Launcher):
         return self.batch(job_overrides, initial_job_idx)
 
 
-class GridSweeper(BasicSweeper):
-    """`hydra/sweeper=grid`: Hydra's basic sweeper, also over tables of experiments."""
+class _HeronSweeper(Sweeper):
+    """What heron's sweepers share; not registered by Hydra, because `sweep` is abstract."""
+
+    def setup(
+        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+    ) -> None:
+        """Keep what `run_grid` and `run_search` read, and make the configured launcher."""
+        self.hydra_context, self.config = hydra_context, config
+        self.launcher = Plugins.instance().instantiate_launcher(
+            hydra_context=hydra_context, task_function=task_function, config=config
+        )
+
+
+class GridSweeper(_HeronSweeper):
+    """`hydra/sweeper=grid`: the jobs of Hydra's basic sweeper, also over tables of experiments."""
 
     def __init__(
         self,
@@ -43,7 +57,7 @@ class GridSweeper(BasicSweeper):
         params: dict[str, Any] | None = None,
         swept: Sequence[str] = (),
     ):
-        super().__init__(max_batch_size, params)
+        self.max_batch_size = max_batch_size
 
     def sweep(self, arguments: list[str]) -> Any:
         """Launch every point; a job that fails ends no other."""
@@ -52,12 +66,11 @@ class GridSweeper(BasicSweeper):
         return run_grid(self)
 
 
-class OptunaSweeper(BasicSweeper):
+class OptunaSweeper(_HeronSweeper):
     """`hydra/sweeper=optuna`: the next points are chosen by the scores of those before."""
 
-    def __init__(self, params: dict[str, Any] | None = None, **settings: Any):
-        super().__init__(None, params)
-        self.settings = settings
+    def __init__(self, **settings: Any):
+        """Take any keys: `run_search` reads them from the configuration and names a wrong one."""
 
     def sweep(self, arguments: list[str]) -> Any:
         """Ask, launch and tell until there are enough trials."""

@@ -6,7 +6,7 @@ import pytest
 
 from compositions import raw, unchecked
 from heron.base.errors import ConfigError
-from heron.config.compose import open_hydra
+from heron.config.hydra_door import open_hydra
 from heron.tasks.config import resolve
 
 

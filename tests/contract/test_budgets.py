@@ -39,7 +39,7 @@ DENSE_FUNCTION = 10  # nodes a line, counted in functions of 14 lines and more
 # What is called with a text that a user may read: errors, problems, warnings, remarks.
 SPEAKING = re.compile(r"\w*(Error|Problems?|Finding)|warn\w*|say|note\w*")
 # Names of Hydra and OmegaConf that are not public.
-PRIVATE = re.compile(r"hydra\._internal|\._(content|get_root|get_node|metadata)\b")
+PRIVATE = re.compile(r"hydra\._internal|\._(content|get_root|get_node|metadata|return_value)\b")
 
 
 @cache

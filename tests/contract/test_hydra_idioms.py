@@ -22,9 +22,9 @@ from heron.base.files import read_json, read_yaml
 from heron.base.run_folder import config_text
 from heron.base.secrets import redact
 from heron.cli import main
-from heron.config.compose import open_hydra
 from heron.config.constraints import all_keys
 from heron.config.describe import SYNONYMS
+from heron.config.hydra_door import open_hydra
 from heron.sweeps.grid import compose_jobs
 from heron.training.compose import compose
 

@@ -19,8 +19,9 @@ from compositions import raw
 from heron.base.errors import HeronError
 from heron.cli import main
 from heron.config import parsing
-from heron.config.compose import explained, open_hydra, read_flags
+from heron.config.compose import explained, read_flags
 from heron.config.constraints import all_keys
+from heron.config.hydra_door import open_hydra
 from heron.config.parsing import parse
 from heron.config.words import PARSER
 from heron.tasks.config import resolve

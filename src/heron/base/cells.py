@@ -6,7 +6,8 @@ import io
 import math
 import re
 import statistics
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,8 +18,9 @@ _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?(?: †)
 
 def as_text(value: Any) -> Any:
     """Put an apostrophe before a text that a spreadsheet would compute, such as `=1+1` or `-x`."""
-    is_live = isinstance(value, str) and _LIVE.match(value) and not _NUMBER.fullmatch(value)
-    return f"'{value}" if is_live else value
+    if not isinstance(value, str) or not _LIVE.match(value) or _NUMBER.fullmatch(value):
+        return value
+    return f"'{value}"
 
 
 def without_apostrophe(cell: str) -> str:
@@ -52,6 +54,7 @@ class Formatted(NamedTuple):
 SYNTHETIC = "synthetic data: not a research result"
 
 Cell = str | int | float | Summary | Interval | Formatted | None
+Row = Sequence[Cell]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,8 @@ class Table:
     """A title, column names, rows of typed cells, and a note to show with them."""
 
     title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    columns: Sequence[str]
+    rows: Sequence[Row]
     note: str = ""
 
 
@@ -72,8 +75,10 @@ def with_synthetic(title: str, synthetic: bool) -> str:
 def summarize(values: Iterable[float]) -> Summary | None:
     """Mean, sample standard deviation (n - 1) and n; None when there is no value."""
     values = list(values)
+    if not values:
+        return None
     sd = statistics.stdev(values) if len(values) > 1 else None
-    return Summary(statistics.fmean(values), sd, len(values)) if values else None
+    return Summary(statistics.fmean(values), sd, len(values))
 
 
 def show(cell: Cell) -> str:
@@ -110,10 +115,18 @@ _PARTS: dict[type, tuple[str, ...]] = {Summary: ("mean", "sd", "n"), Interval: (
 
 def to_markdown(table: Table) -> str:
     """Write the table in GitHub's Markdown, its title as a heading and its note below."""
-    rows = [table.columns, ["---"] * len(table.columns), *(map(show, row) for row in table.rows)]
     lines = [f"### {_markdown(table.title)}", ""]
-    lines += ["| " + " | ".join(map(_markdown, cells)) + " |" for cells in rows]
-    return "\n".join([*lines, *(["", _markdown(table.note)] if table.note else []), ""])
+    lines.append(_markdown_row(table.columns))
+    lines.append(_markdown_row(["---"] * len(table.columns)))
+    for row in table.rows:
+        lines.append(_markdown_row([show(cell) for cell in row]))
+    if table.note:
+        lines += ["", _markdown(table.note)]
+    return "\n".join([*lines, ""])
+
+
+def _markdown_row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(map(_markdown, cells)) + " |"
 
 
 def _markdown(text: str) -> str:
@@ -124,29 +137,50 @@ def to_csv(table: Table) -> str:
     """Write the table as CSV with full precision; a summary becomes mean, sd and n columns."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
-    parts = [
-        next((_PARTS[type(cell)] for cell in cells if type(cell) in _PARTS), ("",))
-        for cells in columns
-    ]
-    named = zip(table.columns, parts, strict=True)
-    writer.writerow(as_text(f"{name} {part}".strip()) for name, names in named for part in names)
+    parts = []
+    header = []
+    for index, column in enumerate(table.columns):
+        names = _parts(table, index)
+        parts.append(names)
+        for name in names:
+            header.append(as_text(f"{column} {name}".strip()))
+    writer.writerow(header)
+
     for row in table.rows:
-        values: list[Cell] = []
+        values = []
         for cell, names in zip(row, parts, strict=True):
-            whole = cell if isinstance(cell, Summary | Interval) else (sort_value(cell),)
-            values += [*whole, *[None] * (len(names) - len(whole))]
+            values += _numbers(cell, len(names))
         writer.writerow(map(as_text, values))
     return text.getvalue()
 
 
+def _numbers(cell: Cell, count: int) -> list[Cell]:
+    """List what a cell has in so many columns; empty where the others of its column have more."""
+    values: list[Cell] = [sort_value(cell)]
+    if isinstance(cell, Summary | Interval):
+        values = list(cell)
+    return values + [None] * (count - len(values))
+
+
+def _parts(table: Table, index: int) -> tuple[str, ...]:
+    """Name the columns of CSV that a column needs; `("",)` for a single one."""
+    for row in table.rows:
+        if type(row[index]) in _PARTS:
+            return _PARTS[type(row[index])]
+    return ("",)
+
+
 def to_json(table: Table) -> dict[str, Any]:
     """Turn the table into plain dictionaries; repeated column names get a number."""
-    names: list[str] = []
+    counts = Counter[str]()
+    names = []
     for name in table.columns:
-        repeated = sum(column == name for column in table.columns[: len(names)])
-        names.append(f"{name} {repeated + 1}" if repeated else name)
-    rows = [dict(zip(names, map(_value, row), strict=True)) for row in table.rows]
+        counts[name] += 1
+        names.append(f"{name} {counts[name]}" if counts[name] > 1 else name)
+    rows = []
+    for row in table.rows:
+        values = [_value(cell) for cell in row]
+        rows.append(dict(zip(names, values, strict=True)))
     return {"title": table.title, "rows": rows, "note": table.note}
 
 

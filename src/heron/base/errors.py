@@ -3,10 +3,10 @@
 Commands print the message of a `HeronError` and exit with 2; a traceback is a bug in heron.
 """
 
-import difflib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher, get_close_matches
 from pathlib import Path
 
 from heron.base.secrets import redact
@@ -25,7 +25,12 @@ _MACHINE_ERROR = re.compile(
 
 def visible(text: str) -> str:
     """Show the control characters of a text that may come from anybody, as `\\u001b`."""
-    return _ACTIVE.sub(lambda found: found[1] or f"\\u{ord(found[0]):04x}", text)
+    return _ACTIVE.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    """Keep a closed isolate, and write one control character as its code."""
+    return match[1] or f"\\u{ord(match[0]):04x}"
 
 
 class HeronError(Exception):
@@ -56,11 +61,13 @@ class Problem:
     @property
     def number(self) -> int:
         """The line, or the row's number, that `where` ends with; 0 without one."""
-        found = re.search(r"[: ](\d+)$", self.where)
-        return int(found.group(1)) if found else 0
+        match = re.search(r"[: ](\d+)$", self.where)
+        return int(match[1]) if match else 0
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.what}" + (f" ({'; '.join(self.fixes)})" if self.fixes else "")
+        text = f"{self.where}: {self.what}"
+        fixes = "; ".join(self.fixes)
+        return f"{text} ({fixes})" if fixes else text
 
 
 class DataError(HeronError):
@@ -75,11 +82,12 @@ class DataError(HeronError):
         if isinstance(problems, str):
             problems = [Problem(problems, what, fix)]
         self.problems = list(problems)
+        count = len(self.problems)
         lines = [str(problem) for problem in self.problems[:limit]]
-        if len(self.problems) > limit:
-            lines.append(f"... and {len(self.problems) - limit} more")
-        if len(self.problems) > 1:
-            lines.insert(0, f"{len(self.problems)} problems in the data:")
+        if count > limit:
+            lines.append(f"... and {count - limit} more")
+        if count > 1:
+            lines.insert(0, f"{count} problems in the data:")
         super().__init__("\n".join(lines))
 
 
@@ -99,12 +107,14 @@ def os_error_text(error: OSError, words: Iterable[str]) -> str:
     """Describe an OSError, by the word (`key=value`) of a command that set the path, if any."""
     if error.filename is None or error.strerror is None:
         return str(error)
-    path, why = Path(str(error.filename)), error.strerror
+    path = Path(str(error.filename))
     for word in words:
         value = word.partition("=")[2]
         if value and path.is_relative_to(Path(value).expanduser()):
-            return f"{word}: {why}" + (f" ({path})" if str(path) != value else "")
-    return f"{path}: {why}" + ("; another: paths.runs= or out=" * (path.parts[:1] == ("runs",)))
+            text = f"{word}: {error.strerror}"
+            return text if str(path) == value else f"{text} ({path})"
+    text = f"{path}: {error.strerror}"
+    return f"{text}; another: paths.runs= or out=" if path.parts[:1] == ("runs",) else text
 
 
 def nearest(word: str, choices: Iterable[str], listed: bool = False) -> str:
@@ -114,26 +124,39 @@ def nearest(word: str, choices: Iterable[str], listed: bool = False) -> str:
     (`epochs`: `trainer.max_epochs`).
     """
     choices = sorted(set(choices))
-    low = {choice.lower(): choice for choice in choices}
-    close = [low[each] for each in difflib.get_close_matches(word.lower(), low, n=3, cutoff=0.6)]
+    by_small = {choice.lower(): choice for choice in choices}
+    matches = get_close_matches(word.lower(), by_small, n=3, cutoff=0.6)
+    close = [by_small[match] for match in matches]
+
     last = word.rpartition(".")[2]
-    dotted = [(choice, choice.rpartition(".")[2]) for choice in choices if "." in choice]
-    dotted.sort(key=lambda pair: -difflib.SequenceMatcher(None, word, pair[0]).ratio())
-    ends = [choice for choice, end in dotted if end == last]
-    parts = [choice for choice, end in dotted if last in end.split("_")]
-    found = list(dict.fromkeys([*ends, *close, *parts]))[:3]
-    if found:
-        hint = " Did you mean " + " or ".join(f"'{choice}'" for choice in found) + "?"
-        return f"{hint} Allowed: {', '.join(choices)}." if listed else hint
-    if len(choices) > 30 and not listed:
-        return ""  # too many names to help
-    return f" Allowed: {', '.join(choices)}." if choices else ""
+    same_end = []
+    same_part = []
+    dotted = [choice for choice in choices if "." in choice]
+    dotted.sort(key=lambda choice: -SequenceMatcher(None, word, choice).ratio())
+    for choice in dotted:
+        end = choice.rpartition(".")[2]
+        if end == last:
+            same_end.append(choice)
+        elif last in end.split("_"):
+            same_part.append(choice)
+
+    proposals = list(dict.fromkeys([*same_end, *close, *same_part]))[:3]
+
+    hint = ""
+    if proposals:
+        quoted = [f"'{choice}'" for choice in proposals]
+        hint = " Did you mean " + " or ".join(quoted) + "?"
+    is_helpful = not proposals and len(choices) <= 30
+    if choices and (listed or is_helpful):
+        return f"{hint} Allowed: {', '.join(choices)}."
+    return hint
 
 
 def first_line(text: object) -> str:
     """Shorten an error, or its text, to its first line; to the first two if a list begins there."""
-    first, *rest = str(text).strip().split("\n", 2)
-    return visible(" ".join([first, *(rest[:1] if first.endswith(":") else [])]))
+    lines = str(text).strip().split("\n")
+    count = 2 if lines[0].endswith(":") else 1
+    return visible(" ".join(lines[:count]))
 
 
 def is_machine_error(error: BaseException | None) -> bool:

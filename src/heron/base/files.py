@@ -14,6 +14,7 @@ import re
 import shutil
 import socket
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -104,11 +105,16 @@ def system_errors(path: Path) -> Iterator[None]:
 
 def remove_half_written(paths: Iterable[Path]) -> None:
     """Remove those files and folders that killed processes of this machine left half-written."""
-    own = re.compile(rf"\..+\.{re.escape(socket.gethostname())}-(\d+)\.\w{{8}}")
-    for path, found in [(path, own.fullmatch(path.name)) for path in paths]:
-        if found and not _lives(int(found[1])):
-            is_folder = path.is_dir() and not path.is_symlink()
-            shutil.rmtree(path) if is_folder else path.unlink(missing_ok=True)
+    host = re.escape(socket.gethostname())
+    temporary = re.compile(rf"\..+\.{host}-(\d+)\.\w{{8}}")
+    for path in list(paths):
+        match = temporary.fullmatch(path.name)
+        if match is None or _lives(int(match[1])):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _lives(process: int) -> bool:
@@ -146,7 +152,7 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
 
 
 def stored_folder(folder: Path, build: Callable[[Path], object]) -> Path:
-    """Fill a folder by `build` unless it is there, undamaged; other processes wait meanwhile."""
+    """Call `build` to fill a folder, unless it exists undamaged; other processes wait meanwhile."""
     with locked(folder.with_suffix(".lock")):
         if damaged_files(folder) != []:
             with atomic_folder(folder) as temporary:
@@ -179,8 +185,10 @@ def load_or_build(
 
 def seal(folder: Path) -> None:
     """Write the SHA-256 of a folder's files, except hidden ones, to `checksums.json` in it."""
-    files = [path for path in sorted(folder.iterdir()) if path.is_file() and path.name != SEAL]
-    hashes = {path.name: sha256_file(path) for path in files if not path.name.startswith(".")}
+    hashes = {}
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and path.name != SEAL and not path.name.startswith("."):
+            hashes[path.name] = sha256_file(path)
     write_json(folder / SEAL, hashes)
 
 
@@ -192,11 +200,12 @@ def damaged_files(folder: Path) -> list[str] | None:
         hashes = dict(read_json(folder / SEAL))
     except (ValueError, TypeError):
         return [SEAL]
-    return [
-        name
-        for name, expected in hashes.items()
-        if not (folder / name).is_file() or sha256_file(folder / name) != expected
-    ]
+    damaged = []
+    for name, expected in hashes.items():
+        path = folder / name
+        if not path.is_file() or sha256_file(path) != expected:
+            damaged.append(name)
+    return damaged
 
 
 def write_json(path: Path | str, value: Any) -> None:
@@ -221,7 +230,9 @@ def parse_json(text: str, halves: bool = False, **options: Any) -> Any:
     options = {"object_pairs_hook": _unrepeated, **options}
     try:
         value = json.loads(text, **options)
-        half = None if halves or "\\u" not in text else _HALF.search(text)
+        half = None
+        if not halves and "\\u" in text:
+            half = _HALF.search(text)
         if half:  # or only an escaped backslash before a `u`: encoding tells
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError:
@@ -250,15 +261,15 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make an object of its keys and values; a _RepeatedKeyError where a key is repeated."""
     value = dict(pairs)
     if len(value) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise _RepeatedKeyError(next(name for name in names if names.count(name) > 1))
+        counts = Counter(name for name, _ in pairs)
+        raise _RepeatedKeyError(next(name for name in counts if counts[name] > 1))
     return value
 
 
 def _place_of_repeated(text: str, key: str) -> int:
     """Find where a key that an object has twice is repeated: no object ends between the two."""
     written = re.escape(json.dumps(key, ensure_ascii=False))
-    places = [found.start() for found in re.finditer(rf"{written}\s*:", text)]
+    places = [match.start() for match in re.finditer(rf"{written}\s*:", text)]
     for first, second in itertools.pairwise(places):
         if not _ENDS_ABOVE.match(text, first, second):
             return second
@@ -289,8 +300,8 @@ class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mi
         return True
 
 
-for _each in (_Loader, _Dumper):
-    _each.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, list("-+0123456789"))
+for _class in (_Loader, _Dumper):
+    _class.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, list("-+0123456789"))
 
 
 def dump_yaml(value: Any) -> str:
@@ -303,12 +314,14 @@ def parse_yaml(text: str) -> Any:
     depth = 0
     try:
         for event in yaml.parse(text, Loader=_Loader):
-            depth += isinstance(event, yaml.CollectionStartEvent)
-            depth -= isinstance(event, yaml.CollectionEndEvent)
-            is_alias = isinstance(event, yaml.AliasEvent)  # a few expand to billions of values
-            if depth > _DEEPEST or is_alias:
-                found = f"*{event.anchor}, an alias" if is_alias else f"over {_DEEPEST} levels"
-                raise ValueError(f"{found}: write the values out")
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+            elif isinstance(event, yaml.AliasEvent):  # a few expand to billions of values
+                raise ValueError(f"*{event.anchor}, an alias: write the values out")
+            if depth > _DEEPEST:
+                raise ValueError(f"over {_DEEPEST} levels: write the values out")
         return yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"not valid YAML: {yaml_problem(error)}") from error
@@ -334,8 +347,11 @@ def read_yaml(path: Path) -> Any:
         text = Path(path).read_text(encoding="utf-8")
         with suppress(ConfigError, TypeError):
             parts = [pickle.loads(_parsed(part)) for part in _TOP_LEVEL.split(text) if part]
-            if parts and len(parts) == len({key for part in parts for key in part}):
-                return {key: value for part in parts for key, value in part.items()}
+            values: dict[Any, Any] = {}
+            for part in parts:
+                values |= part
+            if values and len(values) == len(parts):  # no key is repeated
+                return values
         return parse_yaml(text)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
@@ -345,10 +361,10 @@ def read_yaml(path: Path) -> Any:
 
 @functools.lru_cache(maxsize=4096)
 def _parsed(text: str) -> bytes:
-    """Parse a part of a file: one key and its value, else None."""
+    """Parse a part of a file, one key and its value, and pickle it; None for anything else."""
     part = parse_yaml(text)
-    is_part = isinstance(part, dict) and len(part) == 1 and not _DOCUMENT.search(text)
-    return pickle.dumps(part if is_part else None)
+    is_entry = isinstance(part, dict) and len(part) == 1 and not _DOCUMENT.search(text)
+    return pickle.dumps(part if is_entry else None)
 
 
 def sha256_file(path: Path | str) -> str:
@@ -365,7 +381,8 @@ def sha256_file(path: Path | str) -> str:
 def git_blob(path: Path) -> str:
     """Name a file's bytes as git does: the SHA-1 of `blob <size>`, a zero byte and the bytes."""
     content = path.read_bytes()
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    header = b"blob %d\0" % len(content)
+    return hashlib.sha1(header + content, usedforsecurity=False).hexdigest()
 
 
 def known_hashes() -> dict[Version, str]:

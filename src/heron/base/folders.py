@@ -52,26 +52,36 @@ def conf_dir() -> Path:
 
 def experiment_roots() -> list[Path]:
     """List the folders whose `experiments/` count: heron's own, then those of `HERON_FORKS`."""
-    named = (Path(name).absolute() for name in _named())
-    return [conf_dir().parent, *(path.parent for path in named if path.name == _FORKS)]
+    roots = [conf_dir().parent]
+    for folder in _named():
+        if folder.name == _FORKS:
+            roots.append(folder.absolute().parent)
+    return roots
 
 
 def conf_dirs(more: Sequence[Path] = ()) -> list[Path]:
-    """List heron's folder with YAML, the forks', and `more`; of equal names the first counts."""
-    forks = [fork.conf for fork in find_forks(experiment_roots()) if fork.conf.is_dir()]
-    return list(dict.fromkeys((conf_dir(), *forks, *more)))
+    """List the `conf/` folders of heron, of forks and `more`; the first file of a name counts."""
+    confs = [fork.conf for fork in find_forks(experiment_roots()) if fork.conf.is_dir()]
+    return list(dict.fromkeys((conf_dir(), *confs, *more)))
 
 
 def data_sets(more: Sequence[Path] = ()) -> dict[str, Path]:
     """Find all data sets by name; see `conf_dirs`."""
-    paths = [path for conf in conf_dirs(more) for path in sorted(conf.glob("data/*.yaml"))]
-    # The first of a name counts, so it is entered last.
-    return dict(sorted({path.stem: path for path in reversed(paths)}.items()))
+    paths: dict[str, Path] = {}
+    for conf in conf_dirs(more):
+        for path in conf.glob("data/*.yaml"):
+            paths.setdefault(path.stem, path)
+    return dict(sorted(paths.items()))
 
 
-def config_groups(more: Sequence[Path] = ()) -> set[str]:
+def config_groups() -> set[str]:
     """List the config groups; Hydra takes longer to list them than to compose a job."""
-    return {path.name for conf in conf_dirs(more) for path in conf.iterdir() if path.is_dir()}
+    folders = set()
+    for conf in conf_dirs():
+        for path in conf.iterdir():
+            if path.is_dir():
+                folders.add(path.name)
+    return folders
 
 
 def data_set_file(name: str) -> Path:
@@ -80,6 +90,12 @@ def data_set_file(name: str) -> Path:
     if name not in paths:
         raise ConfigError(f"no data set '{name}'.{nearest(name, paths)} heron data lists all")
     return paths[name]
+
+
+def shortened(path: Path) -> Path:
+    """Make a path inside the working folder relative to it; others are kept."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def default_data_dir() -> Path:
@@ -114,18 +130,25 @@ class Fork:
 
 def find_forks(roots: Sequence[Path]) -> list[Fork]:
     """List the forks; of two `experiments/` (of `roots`) with one name the first one counts."""
-    found: dict[str, Path] = {}
+    folders: dict[str, Path] = {}
     for root in roots:
         for folder in sorted(root.glob(f"{_FORKS}/*/")):
-            found.setdefault(folder.name, folder)
-    for name in _named():
-        if not _is_fork(Path(name)):
-            say(f"{VARIABLE}: no fork in {name}: there is neither conf/ nor __init__.py")
-    for folder in (Path(name) for name in _named() if Path(name).name != _FORKS):
-        other = found.setdefault(folder.name, folder)
+            folders.setdefault(folder.name, folder)
+
+    for folder in _named():
+        name = folder.name
+        if not _is_fork(folder):
+            say(f"{VARIABLE}: no fork in {folder}: there is neither conf/ nor __init__.py")
+        if name == _FORKS:
+            continue
+        other = folders.setdefault(name, folder)
         if other.resolve() != folder.resolve():
-            raise ConfigError(f"two forks are named {folder.name}, rename one: {other}, {folder}")
-    return [*(Fork(f"{PACKAGE}.{name}", path) for name, path in found.items()), *_installed()]
+            raise ConfigError(f"two forks are named {name}, rename one: {other}, {folder}")
+
+    forks = []
+    for name, folder in folders.items():
+        forks.append(Fork(f"{PACKAGE}.{name}", folder))
+    return [*forks, *_installed()]
 
 
 def _is_fork(folder: Path) -> bool:
@@ -136,14 +159,18 @@ def _is_fork(folder: Path) -> bool:
 
 
 def add_forks(confs: Sequence[Path]) -> None:
-    """Add the forks of some `conf/` folders, in this process and in those that it starts."""
-    for folder in (str(conf.resolve().parent) for conf in confs if conf.name == "conf"):
-        if Path(folder, "__init__.py").is_file() and folder not in _named():
-            os.environ[VARIABLE] = os.pathsep.join([*_named(), folder])
+    """Add the forks that `conf/` folders belong to, for this process and those that it starts."""
+    for conf in confs:
+        folder = conf.resolve().parent
+        is_new = conf.name == "conf" and folder not in _named()
+        if is_new and (folder / "__init__.py").is_file():
+            os.environ[VARIABLE] = os.pathsep.join(map(str, [*_named(), folder]))
 
 
-def _named() -> list[str]:
-    return [name for name in os.environ.get(VARIABLE, "").split(os.pathsep) if name]
+def _named() -> list[Path]:
+    """List the folders that the environment variable names."""
+    names = os.environ.get(VARIABLE, "").split(os.pathsep)
+    return [Path(name) for name in names if name]
 
 
 @cache  # what is installed does not change while a process runs, and listing it takes 0.05 s
@@ -152,8 +179,8 @@ def _installed() -> tuple[Fork, ...]:
     for entry in entry_points(group=GROUP):
         top, *inner = entry.module.split(".")
         spec = importlib.util.find_spec(top)
-        locations = (spec.submodule_search_locations or ()) if spec else ()
-        folder = Path(next(iter(locations), top), *inner)
+        locations = spec.submodule_search_locations if spec else None
+        folder = Path(locations[0] if locations else top, *inner)
         if folder.is_dir() or folder.with_suffix(".py").is_file():  # else it has been deleted
             forks.append(Fork(entry.module, folder))
     return tuple(forks)
@@ -161,34 +188,47 @@ def _installed() -> tuple[Fork, ...]:
 
 def load_forks(roots: Sequence[Path]) -> None:
     """Import the forks with Python that are not imported yet; an error names file and line."""
-    forks, here = find_forks(roots), Path("experiments").resolve()
-    known = {fork.folder.parent.resolve() for fork in forks}
-    if here not in known and any(here.glob("*/__init__.py")):
+    forks = find_forks(roots)
+    here = Path("experiments").resolve()
+    searched = {fork.folder.parent.resolve() for fork in forks}
+    if here not in searched and any(here.glob("*/__init__.py")):
         say(f"{here} is not searched for forks unless {VARIABLE} names it")
+
     # A package without files, so that a fork's modules import each other by their full names.
     package = sys.modules.setdefault(PACKAGE, ModuleType(PACKAGE))
-    ours = [fork for fork in forks if fork.module.startswith(f"{PACKAGE}.")]
-    package.__path__ = list(dict.fromkeys(str(fork.folder.parent) for fork in ours))
+    in_folders = [fork for fork in forks if fork.module.startswith(f"{PACKAGE}.")]
+    parents = dict.fromkeys(str(fork.folder.parent) for fork in in_folders)
+    package.__path__ = list(parents)
     importlib.invalidate_caches()
+
     for fork in forks:
-        has_code = fork not in ours or (fork.folder / "__init__.py").is_file()
-        if fork.module in sys.modules or not has_code:
-            continue
-        try:
-            importlib.import_module(fork.module)
-        except (Exception, SystemExit) as error:
-            what = type(error).__name__ + (f": {str(error).splitlines()[0]}" if str(error) else "")
-            said = f": {error}" if isinstance(error, HeronError) else f" cannot be imported: {what}"
-            raise ForkError(f"{_where(error, fork.folder)}{said}") from error
+        has_code = fork not in in_folders or (fork.folder / "__init__.py").is_file()
+        if has_code and fork.module not in sys.modules:
+            _import(fork)
+
+
+def _import(fork: Fork) -> None:
+    """Import a fork; a ForkError names the line of its own code where that failed."""
+    try:
+        importlib.import_module(fork.module)
+    except (Exception, SystemExit) as error:
+        where = _where(error, fork.folder)
+        if isinstance(error, HeronError):
+            raise ForkError(f"{where}: {error}") from error
+        what = type(error).__name__
+        if str(error):
+            what += f": {str(error).splitlines()[0]}"
+        raise ForkError(f"{where} cannot be imported: {what}") from error
 
 
 def _where(error: BaseException, folder: Path) -> str:
     """Name the place in a fork's own files where an error was raised."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
-    frames, here = traceback.extract_tb(error.__traceback__), folder.resolve()
-    own = [frame for frame in frames if Path(frame.filename).resolve().is_relative_to(here)]
-    return f"{own[-1].filename}:{own[-1].lineno}" if own else str(folder / "__init__.py")
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if Path(frame.filename).resolve().is_relative_to(folder.resolve()):
+            return f"{frame.filename}:{frame.lineno}"
+    return str(folder / "__init__.py")
 
 
 def code_hashes(part: Any) -> list[str]:

@@ -8,7 +8,6 @@ import subprocess
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,10 +27,12 @@ _PACKAGES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "hydra-
 def processor(field: str = "model name") -> str:
     """Name this machine's processor, or its `vendor_id`."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if field in line)
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if field in line:
+                return line.partition(":")[2].strip()
+    except OSError:  # not Linux
+        pass
+    return platform.processor() or platform.machine()
 
 
 def has_accelerator(name: str) -> bool:
@@ -73,15 +74,24 @@ def git_state() -> dict[str, Any] | None:
     """
     if conf_dir().parent == package():
         return None  # installed; a repository around its environment is not heron's
-    quiet: dict[str, Any] = {"text": True, "stderr": subprocess.DEVNULL, "timeout": 10}
-    git: Any = partial(subprocess.check_output, cwd=package(), **quiet)
-    questions = ("rev-parse HEAD", "status --porcelain", "diff HEAD")
     try:
-        commit, changes, diff = (git(["git", *words.split()]) for words in questions)
+        commit = _git("rev-parse", "HEAD").strip()
+        changes = _git("status", "--porcelain").strip()
+        diff = _git("diff", "HEAD")
     except (OSError, subprocess.SubprocessError):
         return None
-    diff = fingerprint(diff) if diff else None
-    return {"commit": commit.strip(), "dirty": bool(changes.strip()), "diff": diff}
+    return {
+        "commit": commit,
+        "dirty": bool(changes),
+        "diff": fingerprint(diff) if diff else None,
+    }
+
+
+def _git(*words: str) -> str:
+    """Run git in heron's repository; returns what it prints."""
+    return subprocess.check_output(
+        ["git", *words], cwd=package(), text=True, stderr=subprocess.DEVNULL, timeout=10
+    )
 
 
 @contextmanager
@@ -124,8 +134,8 @@ def silence_libraries() -> None:
     """Silence warnings of libraries that do not apply to heron."""
     for library in ("pytorch_lightning", "transformers"):
         logging.getLogger(library).setLevel(logging.ERROR)
-    for asked in ("profilers", "callbacks.model_summary", "callbacks.timer"):
-        logging.getLogger(f"pytorch_lightning.{asked}").setLevel(logging.INFO)
+    for wanted in ("profilers", "callbacks.model_summary", "callbacks.timer"):
+        logging.getLogger(f"pytorch_lightning.{wanted}").setLevel(logging.INFO)
     disable_progress_bar()  # of weights loading from local disk; training has its own
     for message in (
         "many workers",

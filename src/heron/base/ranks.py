@@ -68,10 +68,12 @@ def join(accelerator: str = "auto", meet: str = "env://") -> None:
     on_gpu = uses_gpu(accelerator)
     if on_gpu:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    rank = int(os.environ["RANK"])
+    ranks = int(os.environ["WORLD_SIZE"])
     backend = "cpu:gloo,cuda:nccl" if on_gpu else "gloo"
     distributed.init_process_group(backend, meet, TIMEOUT, ranks, rank)
-    _here.rank, _here.ranks = rank, ranks
+    _here.rank = rank
+    _here.ranks = ranks
     _here.talk = distributed.new_group(backend="gloo", timeout=PATIENCE)
 
 

@@ -70,7 +70,8 @@ class Registry(Generic[Entry]):
     """
 
     def __init__(self, kind: str, builtin: Mapping[str, str] | None = None, key: str | None = None):
-        self.kind, self.key = kind, key
+        self.kind = kind
+        self.key = key
         self._entries: dict[str, Entry | _Late] = {
             name: _Late(partial(load, place)) for name, place in (builtin or {}).items()
         }
@@ -105,7 +106,8 @@ class Registry(Generic[Entry]):
             if self.key:
                 what = f"{self.key}={name}: unknown {self.kind}"
             raise ConfigError(f"{what}.{nearest(name, self)}")
-        if isinstance(entry := self._entries[name], _Late):
+        entry = self._entries[name]
+        if isinstance(entry, _Late):
             entry = self._entries[name] = entry.make()
         return entry
 

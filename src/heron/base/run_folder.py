@@ -90,11 +90,13 @@ class RunFolder:
 
         Not every network file system shares locks between machines.
         """
+        if is_locked(self.lock):
+            return True
         status = self.read_status()
-        beat = status.get("heartbeat", {})
-        here = beat.get("host") in (None, socket.gethostname())
-        recent = abs(time.time() - beat.get("time", 0.0)) < STALE
-        return is_locked(self.lock) or (status.get("state") == "running" and not here and recent)
+        heartbeat = status.get("heartbeat", {})
+        is_elsewhere = heartbeat.get("host") not in (None, socket.gethostname())
+        is_recent = abs(time.time() - heartbeat.get("time", 0.0)) < STALE
+        return status.get("state") == "running" and is_elsewhere and is_recent
 
     def read_status(self) -> dict[str, Any]:
         """Read `status.json`; empty if absent or damaged: the run then counts as unfinished."""
@@ -155,15 +157,23 @@ class RunFolder:
 
     def outputs(self) -> dict[str, str | int]:
         """Hash a run's scores and predictions, and measure the files of its model."""
-        files = [self.scores, *sorted(self.predictions("test").parent.rglob("*.parquet"))]
-        found = {str(f.relative_to(self.path)): sha256_file(f) for f in files if f.is_file()}
-        model = sorted(self.model.iterdir()) if self.model.is_dir() else []
-        return found | {f"model/{f.name}": f.stat().st_size for f in model}
+        marks: dict[str, str | int] = {}
+        predictions = self.predictions("test").parent
+        for path in (self.scores, *sorted(predictions.rglob("*.parquet"))):
+            if path.is_file():
+                marks[str(path.relative_to(self.path))] = sha256_file(path)
+        for path in sorted(self.model.iterdir()) if self.model.is_dir() else []:
+            marks[f"model/{path.name}"] = path.stat().st_size
+        return marks
 
     def changed(self, missing: bool = True) -> list[str]:
         """Name outputs that have changed since the run ended; with `missing`, also lost ones."""
-        stored, now = self.read_status().get("outputs", {}), self.outputs()
-        return [n for n, mark in stored.items() if (missing or n in now) and now.get(n) != mark]
+        present = self.outputs()
+        changed = []
+        for name, mark in self.read_status().get("outputs", {}).items():
+            if present.get(name) != mark and (missing or name in present):
+                changed.append(name)
+        return changed
 
     def require_outputs(self) -> None:
         """Raise a ConfigError where outputs have changed; a removed model is only warned of."""
@@ -172,17 +182,21 @@ class RunFolder:
             say(f"{self.model} has been removed; run.resume=false trains it again")
             changed = [name for name in changed if not name.startswith("model/")]
         if changed:
-            what = f"{self.path} is done, but damaged or changed since: {', '.join(changed)}"
-            way = "copy it again from where it was trained, or train again (run.resume=false)"
-            raise ConfigError(f"{what}; {way}")
+            names = ", ".join(changed)
+            raise ConfigError(
+                f"{self.path} is done, but damaged or changed since: {names}; copy it again from "
+                "where it was trained, or train again (run.resume=false)"
+            )
 
     def require_model(self, file: str = HEAD) -> None:
         """Raise a ConfigError unless the run has exported a model; `file` is written last."""
         if (self.model / file).is_file():
             return
-        why = f"run.export was false, or {file} was removed; train it again with "
-        why += "run.export=true run.resume=false"
-        if (state := self.state()) != "done":
+        state = self.state()
+        if state == "done":
+            why = f"run.export was false, or {file} was removed; train it again with "
+            why += "run.export=true run.resume=false"
+        else:
             why = f"the run is not finished (it is {state}); its heron train command resumes it"
         raise ConfigError(f"{self.model} holds no exported model: {why}")
 
@@ -205,27 +219,38 @@ class RunFolder:
             file.unlink(missing_ok=True)
         if self.model.is_symlink():  # to the last stage's
             self.model.unlink()
-        inside = [file.parent for file in (self.last, self.predictions("test"), self.dynamics(0))]
-        for folder in (*inside, self.model, self.stages, self.generated):
-            if folder.is_symlink():  # perhaps to another disk: only a run's files are removed
-                for path in folder.iterdir() if folder.is_dir() else ():
-                    if path.suffix in (".ckpt", ".parquet"):
-                        path.unlink()
-            else:
-                shutil.rmtree(folder, ignore_errors=True)
+        _clear(self.last.parent)
+        _clear(self.predictions("test").parent)
+        _clear(self.dynamics(0).parent)
+        for folder in (self.model, self.stages, self.generated):
+            _clear(folder)
+
+
+def _clear(folder: Path) -> None:
+    """Remove a folder; of one on another disk, which is a link, only the files of runs."""
+    if not folder.is_symlink():
+        shutil.rmtree(folder, ignore_errors=True)
+        return
+    files = list(folder.iterdir()) if folder.is_dir() else []
+    for file in files:
+        if file.suffix in (".ckpt", ".parquet"):
+            file.unlink()
 
 
 def _numbers(row: Mapping[Any, Any]) -> Iterator[tuple[str, float]]:
+    """List the finite numbers in a row of CSV; cells without one are left out."""
     for name, text in row.items():
-        with suppress(TypeError, ValueError):  # empty, broken
-            if math.isfinite(value := float(text)):
+        with suppress(TypeError, ValueError):
+            value = float(text)
+            if math.isfinite(value):
                 yield str(name), value
 
 
 def config_text(config: Any) -> str:
     """Write a configuration, a dataclass, as `config.yaml` has it: without secrets."""
     parts = redacted(asdict(config)).items()
-    return "".join(_dumped(pickle.dumps({key: value})) for key, value in parts)
+    texts = [_dumped(pickle.dumps({key: value})) for key, value in parts]
+    return "".join(texts)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -255,8 +280,10 @@ def open_run(path: Path) -> RunFolder:
     """Open a run folder; a ConfigError where `path` holds no `config.yaml`."""
     folder = RunFolder(Path(path))
     if not folder.config.is_file():
-        inside = sorted(entry.parent.name for entry in Path(path).glob("*/config.yaml"))
-        hint = f" It is a sweep folder; name one of its runs: {', '.join(inside)}" if inside else ""
         why = "it has no config.yaml" if folder.path.is_dir() else "there is no such folder"
-        raise ConfigError(f"{path} is not a run folder: {why}.{hint}")
+        message = f"{path} is not a run folder: {why}."
+        runs = sorted(file.parent.name for file in folder.path.glob("*/config.yaml"))
+        if runs:
+            message += " It is a sweep folder; name one of its runs: " + ", ".join(runs)
+        raise ConfigError(message)
     return folder

@@ -79,16 +79,17 @@ def redacted(value: Any) -> Any:
 
 
 def _masked(value: Any, known: tuple[str, ...]) -> Any:
-    if isinstance(value, Mapping):
-        return {
-            _masked(key, known): MASK
-            if isinstance(inner, str) and _KEY.fullmatch(str(key))
-            else _masked(inner, known)
-            for key, inner in value.items()
-        }
+    if isinstance(value, str):
+        return _masked_text(value, known)
     if isinstance(value, list | tuple):
         return [_masked(inner, known) for inner in value]
-    return _masked_text(value, known) if isinstance(value, str) else value
+    if not isinstance(value, Mapping):
+        return value
+    masked = {}
+    for key, inner in value.items():
+        is_secret = isinstance(inner, str) and _KEY.fullmatch(str(key))
+        masked[_masked(key, known)] = MASK if is_secret else _masked(inner, known)
+    return masked
 
 
 @lru_cache(4096)  # the jobs of a sweep have nearly all their keys and values in common
@@ -102,12 +103,10 @@ def _masked_text(text: str, known: tuple[str, ...]) -> str:
 
 def _known() -> tuple[str, ...]:
     """List the secrets that the environment holds, longest first: one may contain another."""
-    values = {
-        value.strip()
-        for name, value in os.environ.items()
-        if _ENVIRONMENT.search(name) and name not in _FOLDERS
-    }
-    for value in os.environ.values():  # DATABASE_URL and the like
-        values.update(_PASSWORD.findall(value))
-    known = (value for value in values if len(value) >= _SHORTEST)
-    return tuple(sorted(known, key=lambda value: (-len(value), value)))
+    secrets = set[str]()
+    for name, value in os.environ.items():
+        if _ENVIRONMENT.search(name) and name not in _FOLDERS:
+            secrets.add(value.strip())
+        secrets.update(_PASSWORD.findall(value))  # DATABASE_URL and the like
+    known = [secret for secret in secrets if len(secret) >= _SHORTEST]
+    return tuple(sorted(known, key=lambda secret: (-len(secret), secret)))

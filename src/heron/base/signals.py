@@ -124,7 +124,8 @@ class Deferred:
 
     def _note(self, *_: Any) -> None:
         if not self.asked:
-            self.asked, self._asked_at = True, time.monotonic()
+            self.asked = True
+            self._asked_at = time.monotonic()
             self._timer = threading.Timer(_TO_SAVE, os.kill, (os.getpid(), signal.SIGTERM))
             self._timer.daemon = True
             self._timer.start()

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from heron.base.cells import as_text, without_apostrophe
-from heron.base.errors import DataError, Fix, Problem, nearest
+from heron.base.errors import DataError, Fix, Problem, nearest, raise_all
 from heron.base.files import atomic_open, parse_json, write_file
 from heron.base.terminal import say
 
@@ -89,15 +89,17 @@ class Table:
         Raises:
             DataError: what is missing, each column with the nearest one there is and its key.
         """
-        fixes = {name: f"{key}=NAME names that column" for name, key in (keys or {}).items()}
-        problems = [
-            Problem(str(self.path), f"no column '{name}'.{nearest(name, self.columns)}", fix)
-            for name, fix in (dict.fromkeys(columns, "") | fixes).items()
-            if name not in self.columns
-        ]
-        problems = problems if self.rows else self.problems
-        if problems or not self.rows:
-            raise DataError(problems)
+        if not self.rows:
+            raise DataError(self.problems)
+        fixes = dict.fromkeys(columns, "")
+        for name, key in (keys or {}).items():
+            fixes[name] = f"{key}=NAME names that column"
+        problems = []
+        for name, fix in fixes.items():
+            if name not in self.columns:
+                what = f"no column '{name}'.{nearest(name, self.columns)}"
+                problems.append(Problem(str(self.path), what, fix))
+        raise_all(problems)
 
     def problem(self, index: int, what: str, fix: Fix = "") -> Problem:
         """Report a row: what is wrong with it, and how to fix that."""
@@ -105,9 +107,12 @@ class Table:
 
     def missing_values(self, column: str) -> list[Problem]:
         """Report every row whose `column` holds nothing (see `is_missing`)."""
-        what, fix = f"'{column}' is empty", "fill it in or remove the row"
-        values = enumerate(self.values(column))
-        return [self.problem(index, what, fix) for index, value in values if is_missing(value)]
+        problems = []
+        for index, value in enumerate(self.values(column)):
+            if is_missing(value):
+                fix = "fill it in or remove the row"
+                problems.append(self.problem(index, f"'{column}' is empty", fix))
+        return problems
 
     def duplicates(self, column: str) -> list[Problem]:
         """Report every row that repeats an earlier value of `column`, naming both lines."""
@@ -115,9 +120,11 @@ class Table:
         problems = []
         for index, value in enumerate(self.values(column)):
             text = "" if is_missing(value) else cell_text(value)
-            if text and (earlier := first.setdefault(text, index)) != index:
-                what = f"{column} '{text}' is already on line {self.lines[earlier]}"
+            if text in first:
+                what = f"{column} '{text}' is already on line {self.lines[first[text]]}"
                 problems.append(self.problem(index, what, f"each {column} once"))
+            elif text:
+                first[text] = index
         return problems
 
 
@@ -187,31 +194,38 @@ def read_chunks(
         least one. Each has the columns of the whole file, and all share `ids`.
     """
     kind = content_format(path)
-    columns: dict[str, None] = {}
+    columns: dict[str, None] = {}  # in order, each once
     # All rows of CSV have the columns of the header: it needs no second reading.
-    for _, row in () if size is None or kind == ".csv" else _read_rows(path, kind, only, quoting):
-        columns |= dict.fromkeys(() if isinstance(row, str) else row)
-    found, ids = _read_rows(path, kind, only, quoting), dict[str, int]()
-    chunk = list(islice(found, size)) or [(0, "has no rows, and at least one is needed")]
+    if size is not None and kind != ".csv":
+        for _, row in _read_rows(path, kind, only, quoting):
+            if not isinstance(row, str):
+                columns |= dict.fromkeys(row)
+    ids = None if size is None else dict[str, int]()
+    all_rows = _read_rows(path, kind, only, quoting)
+    chunk = list(islice(all_rows, size)) or [(0, "has no rows, and at least one is needed")]
     while chunk:
-        rows = [row for _, row in chunk if not isinstance(row, str)]
-        lines = [line for line, row in chunk if not isinstance(row, str)]
-        problems = [
-            Problem(f"{path}:{line}" if line else str(path), row)
-            for line, row in chunk
-            if isinstance(row, str)
-        ]
-        if own and kind == ".csv":
-            rows = [
-                {without_apostrophe(name): without_apostrophe(cell) for name, cell in row.items()}
-                for row in rows
-            ]
-        columns = columns or dict.fromkeys(column for row in rows for column in row)
+        rows = []
+        lines = []
+        problems = []
+        for line, row in chunk:
+            if isinstance(row, str):
+                problems.append(Problem(f"{path}:{line}" if line else str(path), row))
+                continue
+            lines.append(line)
+            rows.append(_without_apostrophes(row) if own and kind == ".csv" else row)
+        if not columns:
+            for row in rows:
+                columns |= dict.fromkeys(row)
         for row in rows:
             if len(row) < len(columns):
                 row.update({column: None for column in columns if column not in row})
-        yield Table(path, tuple(columns), rows, lines, problems, None if size is None else ids)
-        chunk = list(islice(found, size)) if size else []
+        yield Table(path, tuple(columns), rows, lines, problems, ids)
+        chunk = list(islice(all_rows, size)) if size else []
+
+
+def _without_apostrophes(row: Mapping[str, str]) -> dict[str, Any]:
+    """Undo `as_text` in a row."""
+    return {without_apostrophe(name): without_apostrophe(cell) for name, cell in row.items()}
 
 
 def write_table(path: Path | str, columns: Mapping[str, Sequence[Any]]) -> None:
@@ -242,17 +256,20 @@ def write_chunks(path: Path | str, chunks: Iterable[Mapping[str, Sequence[Any]]]
         # Python before 3.13 leaves a lone carriage return unquoted, which breaks the row.
         writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
         for number, columns in enumerate(chunks):
-            # NumPy scalars are no JSON values; tolist() makes them plain numbers.
-            plain = [getattr(values, "tolist", lambda v=values: v)() for values in columns.values()]
-            rows = zip(*plain, strict=True)
-            if path.suffix == ".csv":
-                if not number:
-                    writer.writerow(map(as_text, columns))
-                writer.writerows(map(as_text, row) for row in rows)
-                continue
-            for row in rows:
-                json.dump(dict(zip(columns, row, strict=True)), file, ensure_ascii=False)
-                file.write("\n")
+            if path.suffix == ".csv" and not number:
+                writer.writerow(map(as_text, columns))
+            for row in zip(*map(_plain, columns.values()), strict=True):
+                if path.suffix == ".csv":
+                    writer.writerow(map(as_text, row))
+                else:
+                    json.dump(dict(zip(columns, row, strict=True)), file, ensure_ascii=False)
+                    file.write("\n")
+
+
+def _plain(values: Any) -> Sequence[Any]:
+    """Turn an array into a list: NumPy's numbers are no JSON values."""
+    plain: Sequence[Any] = values.tolist() if hasattr(values, "tolist") else values
+    return plain
 
 
 def _write_parquet(file: IO[bytes], chunks: Iterable[Mapping[str, Sequence[Any]]]) -> None:
@@ -313,9 +330,12 @@ def received(path: Path) -> Path:
     if str(path) != "-":
         return path
     content = sys.stdin.buffer.read()
-    kinds = {b"PAR1": ".parquet", b"{": ".json"}  # the rest shows in the text of a .csv
-    begins = content.removeprefix(codecs.BOM_UTF8).lstrip()
-    suffix = next((kind for mark, kind in kinds.items() if begins.startswith(mark)), ".csv")
+    begin = content.removeprefix(codecs.BOM_UTF8).lstrip()
+    suffix = ".csv"  # whose text shows what it is
+    if begin.startswith(b"PAR1"):
+        suffix = ".parquet"
+    elif begin.startswith(b"{"):
+        suffix = ".json"
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return write_file(folder / f"stdin{suffix}", content)
@@ -332,16 +352,20 @@ def content_format(path: Path) -> str:
         return suffix
     with opened(path) as file:
         head = open_text(file).read(_HEAD)
-    if begins := _JSON.match(head):
-        is_object = suffix == ".json" and not _JSON_LINES.match(head)
-        return ".json" if begins[1] else "object" if is_object else ".jsonl"
-    return ".csv" if suffix == ".tsv" else suffix
+    json_begin = _JSON.match(head)
+    if json_begin is None:
+        return ".csv" if suffix == ".tsv" else suffix
+    if json_begin[1]:
+        return ".json"
+    is_object = suffix == ".json" and not _JSON_LINES.match(head)
+    return "object" if is_object else ".jsonl"
 
 
 def _read_rows(path: Path, kind: str, only: Collection[str] | None, quoting: str) -> Rows:
     """Read a file of this format row by row; a DataError where it cannot be read at all."""
     if table_format(path) not in SUFFIXES:
-        fix = f"use one of {', '.join(SUFFIXES)}, or .gz"
+        suffixes = ", ".join(SUFFIXES)
+        fix = f"use one of {suffixes}, or .gz"
         raise DataError(str(path), f"unknown file type '{path.suffix}'", fix)
     with opened(path) as file:
         if kind == ".parquet":
@@ -349,9 +373,9 @@ def _read_rows(path: Path, kind: str, only: Collection[str] | None, quoting: str
         elif kind == ".csv":
             yield from _read_csv(open_text(file), path, quoting)
         elif kind == ".jsonl":
-            for line, content in enumerate(open_text(file, "\n"), 1):
-                if content.strip():
-                    yield line, _json_object(content.removesuffix("\n"))
+            for number, line in enumerate(open_text(file, "\n"), 1):
+                if line.strip():
+                    yield number, _json_object(line.removesuffix("\n"))
         else:
             yield from _read_json_list(open_text(file))
 
@@ -367,13 +391,11 @@ def open_text(file: IO[bytes], ends: str = "") -> IO[str]:
 
 def _read_csv(text: IO[str], path: Path, quoting: str) -> Rows:
     """Read a table that begins with a header, which shows what separates cells."""
-    usual = "\t" if table_format(path) == ".tsv" else ","
-    widths = {sign: len(_header(text, sign)[1]) for sign in ("\t", usual, ",", ";", "|")}
-    delimiter = "\t" if widths["\t"] > 1 else max((usual, ",", ";", "|"), key=widths.__getitem__)
+    delimiter = _find_delimiter(text, path)
     if quoting == "auto":
         quoting = _find_quoting(text, path, delimiter)
     names: list[str] = []
-    alike: list[int] = []  # lines of quoted cells that may be rows
+    doubtful: list[int] = []  # lines of quoted cells that may be rows
     for line, lines, cells in _records(text, delimiter, quoting):
         if isinstance(cells, csv.Error):
             yield line, f'broken quoting: {cells}; write a quote inside quotes as ""'
@@ -385,41 +407,67 @@ def _read_csv(text: IO[str], path: Path, quoting: str) -> Rows:
             names = [cell.strip() for cell in cells]
             while names[1:] and not names[-1]:  # unnamed columns at the end
                 names.pop()
-            if repeated := sorted({name for name in names if names.count(name) > 1}):
+            if repeated := _repeated(names):
                 yield line, f"columns named twice: {', '.join(repeated)}; rename one"
                 return
         elif len(cells) < len(names) or any(map(str.strip, cells[len(names) :])):
-            yield line, f"{len(cells)} cells where the header has {len(names)}: {', '.join(names)}"
+            header = ", ".join(names)
+            yield line, f"{len(cells)} cells where the header has {len(names)}: {header}"
         else:
             if len(lines) > 1 and _are_rows(lines, delimiter, len(names)):
-                alike.append(line)
+                doubtful.append(line)
             yield line, dict(zip(names, cells, strict=False))
         if not names:  # the header cannot be read
             return
-    if alike:
-        what = f"{path}: the lines of {len(alike)} quoted cells look like rows (first: {alike[0]})"
+
+    if doubtful:
+        count = len(doubtful)
+        first = doubtful[0]
+        what = f"{path}: the lines of {count} quoted cells look like rows (first: {first})"
         say(f"{what}; data.quoting=none reads them as rows", f"{path}: cells")
 
 
-def _find_quoting(text: IO[str], path: Path, delimiter: str) -> str:
-    """Tell whether quotes enclose cells or are characters, by which reading gives rows.
+def _find_delimiter(text: IO[str], path: Path) -> str:
+    """Tell what separates cells: a tab if the header has one, or what makes most cells of it."""
+    usual = "\t" if table_format(path) == ".tsv" else ","
+    widths = {sign: len(_header(text, sign)[1]) for sign in ("\t", usual, ",", ";", "|")}
+    if widths["\t"] > 1:
+        return "\t"
+    return max((usual, ",", ";", "|"), key=widths.__getitem__)
 
-    Quoted names in the header decide. Else only records that are rows in just one reading count; a
-    quoted cell of several lines that all look like rows counts for characters.
+
+def _repeated(names: Sequence[str]) -> list[str]:
+    return sorted({name for name in names if names.count(name) > 1})
+
+
+def _find_quoting(text: IO[str], path: Path, delimiter: str) -> str:
+    """Tell whether quotes enclose cells (`csv`) or are characters like others (`none`).
+
+    A header with quoted names has quotes around cells. Without one, each record with a quote is
+    parsed both ways. It counts for the way in which alone it has as many cells as the header; a
+    quoted cell of several lines that each look like a row counts for `none`.
     """
     lines, header = _header(text, delimiter)
-    width, quoted, alike, broken = len(header), 0, 0, 0
+    width = len(header)
     if '"' in lines[0] and '"' not in "".join(header):
         return "csv"
+    # Records that count for quotes around cells; that are rows if quotes are characters; and lines
+    # that are rows only then, because their quoting is broken.
+    quoted = 0
+    alike = 0
+    broken = 0
     for _, lines, cells in _records(text, delimiter, "csv"):
         if not any('"' in line for line in lines):
             continue
-        are_rows, several = _are_rows(lines, delimiter, width), len(lines) > 1
+        are_rows = _are_rows(lines, delimiter, width)
+        is_several = len(lines) > 1
         if isinstance(cells, csv.Error):
             broken += are_rows
+        elif len(cells) == width and are_rows:
+            alike += is_several and width > 1
+            quoted += is_several and width == 1
         elif len(cells) == width:
-            alike += are_rows and several and width > 1
-            quoted += not are_rows or (several and width == 1)
+            quoted += 1
     if (quoted and not broken) or quoted >= broken + alike:
         return "csv"
     if not broken:
@@ -429,7 +477,7 @@ def _find_quoting(text: IO[str], path: Path, delimiter: str) -> str:
 
 
 def _header(text: IO[str], delimiter: str) -> tuple[list[str], list[str]]:
-    """Find the lines of the header and its cells, without quoting where that is broken."""
+    """Read the header: its lines and cells; split at the delimiter where its quoting is broken."""
     for _, lines, cells in _records(text, delimiter, "csv"):
         if isinstance(cells, csv.Error):
             cells = lines[0].rstrip("\r\n").split(delimiter)
@@ -446,33 +494,37 @@ def _are_rows(lines: Sequence[str], delimiter: str, width: int) -> bool:
 def _records(
     text: IO[str], delimiter: str, quoting: str
 ) -> Iterator[tuple[int, list[str], list[str] | csv.Error]]:
-    """Read a file from its beginning: the number of a record's first line, its lines, its cells.
+    """Read the records of CSV: the number of the first line, the lines, and the cells of each.
 
-    Where quoting is broken, the record is one line and has an error, so that no line is lost.
+    Where quoting is broken, the record is a single line with the error in place of its cells; the
+    next record begins on the line after it, so that no line is lost.
     """
     # strict: otherwise a quote that is never closed silently hides the rest of the file.
     style: Any = csv.QUOTE_NONE if quoting == "none" else csv.QUOTE_MINIMAL
     csv.field_size_limit(_LONGEST)  # the default, 131,072 characters, is less than some articles
     text.seek(0)
-    back, number, taken = deque[str](), 1, list[str]()
+    unread = deque[str]()  # lines that a broken record had taken
+    record = list[str]()  # lines
 
     def lines() -> Iterator[str]:
-        while each := back.popleft() if back else next(text, ""):
-            taken.append(each)
-            yield each
+        while line := unread.popleft() if unread else next(text, ""):
+            record.append(line)
+            yield line
 
+    number = 1
     while True:
         cells: list[str] | csv.Error
-        taken = []
+        record = []
         try:
             cells = next(csv.reader(lines(), delimiter=delimiter, quoting=style, strict=True))
         except StopIteration:
             return
         except csv.Error as error:
-            back.extendleft(reversed(taken[1:]))
-            taken, cells = taken[:1], error
-        yield number, taken, cells
-        number += len(taken)
+            unread.extendleft(reversed(record[1:]))
+            record = record[:1]
+            cells = error
+        yield number, record, cells
+        number += len(record)
 
 
 def _read_json_list(text: IO[str]) -> Rows:
@@ -482,7 +534,9 @@ def _read_json_list(text: IO[str]) -> Rows:
     except json.JSONDecodeError as error:
         yield error.lineno, f"broken JSON: {error}; nothing of it was read"
         return
-    for number, value in enumerate(values if isinstance(values, list) else [values], 1):
+    if not isinstance(values, list):
+        values = [values]
+    for number, value in enumerate(values, 1):
         yield number, _json_object(json.dumps(value))
 
 
@@ -504,19 +558,25 @@ def _read_parquet(path: Path, file: IO[bytes], only: Collection[str] | None) -> 
         if path.suffix.lower() == ".gz":  # Parquet is read from its end, slow in a packed file
             shutil.copyfileobj(file, unpacked)
             file = unpacked
-        found = pyarrow.parquet.ParquetFile(file)
-        names = found.schema_arrow.names
-        if repeated := sorted({name for name in names if names.count(name) > 1}):
+        table = pyarrow.parquet.ParquetFile(file)
+        names = table.schema_arrow.names
+        if repeated := _repeated(names):
             raise DataError(str(path), f"columns named twice: {', '.join(repeated)}", "rename one")
         wanted = None if only is None else [name for name in names if name in only]
-        batches = found.iter_batches(1000, columns=wanted)
-        yield from enumerate((row for batch in batches for row in batch.to_pylist()), 1)
+        number = 0
+        for batch in table.iter_batches(1000, columns=wanted):
+            for row in batch.to_pylist():
+                number += 1
+                yield number, row
 
 
 def undecodable(text: str) -> str:
     """Say which byte of a text is not UTF-8, or NUL; empty where all are fine."""
-    if not (found := _UNDECODABLE.search(text)):
+    match = _UNDECODABLE.search(text)
+    if match is None:
         return ""
-    # surrogateescape maps byte 0x80 + n to U+DC80 + n.
-    byte, before = ord(found.group()) & 0xFF, text[: found.start()][-20:]
-    return f"{f'not UTF-8: byte 0x{byte:02x}' if byte else 'a NUL byte'} after {before!r}"
+    byte = ord(match[0]) & 0xFF  # surrogateescape maps byte 0x80 + n to U+DC80 + n
+    before = text[: match.start()][-20:]
+    if not byte:
+        return f"a NUL byte after {before!r}"
+    return f"not UTF-8: byte 0x{byte:02x} after {before!r}"

@@ -54,17 +54,19 @@ _output = Output()  # a module global, because any layer may print
 
 
 def output(change: Output | None = None) -> Output:
-    """Tell how results are printed; `change` sets it from here on."""
+    """Return how results are printed; `change` replaces it."""
     global _output
     _output = change or _output
     return _output
 
 
 def gather(**found: Iterable[Any]) -> bool:
-    """Keep results if this command gathers them; false if they are to be printed."""
-    for kind, values in found.items() if _output.found is not None else ():
-        _output.found[kind].extend(values)  # type: ignore[index]  # never None here
-    return _output.found is not None
+    """Collect results by kind for `json=true`; returns false where they must be printed instead."""
+    if _output.found is None:
+        return False
+    for kind, values in found.items():
+        _output.found[kind].extend(values)
+    return True
 
 
 def say(what: str, about: str | None = None, of_result: bool = True) -> None:
@@ -90,7 +92,7 @@ def kept_by(keep: Callable[[str], None]) -> Iterator[None]:
 
 def first_time(what: str) -> bool:
     """Tell whether this command has not printed a text yet, and count it as printed."""
-    is_new = what not in {*_said, ""}
+    is_new = bool(what) and what not in _said
     _said.add(what)
     return is_new
 
@@ -112,8 +114,10 @@ def print_lines(*lines: object, files: Iterable[Path] = ()) -> None:
     """Print lines of the results; lines that are paths, and `files`, are the files written."""
     notes = [line for line in lines if isinstance(line, str)]
     paths = [str(path) for path in (*lines, *files) if isinstance(path, Path)]
-    if not gather(files=paths, notes=notes) and lines:
-        print(visible("\n".join(map(str, lines))), file=_output.file, flush=True)
+    if gather(files=paths, notes=notes) or not lines:
+        return
+    text = "\n".join(map(str, lines))
+    print(visible(text), file=_output.file, flush=True)
 
 
 def print_tables(tables: Sequence[Table]) -> None:
@@ -124,13 +128,21 @@ def print_tables(tables: Sequence[Table]) -> None:
         return
     console = Console(file=_output.file)
     width = console.width if console.is_terminal else None
-    for table in (table for table in tables if table.rows):
-        for part in [table] if width is None else _split(table, width):
-            shown = to_rich(part, width)
-            least = console.measure(shown, options=console.options.update(width=10_000)).maximum
-            console.size = ConsoleDimensions(max(width or _LOG_WIDTH, least), console.height)
-            below = [Text(visible(part.note), "dim")] if first_time(part.note) else []
-            console.print(Text(visible(part.title), "bold"), shown, *below, "", sep="\n")
+    parts = []
+    for table in tables:
+        if table.rows:
+            parts += [table] if width is None else _split(table, width)
+
+    for part in parts:
+        rich_table = to_rich(part, width)
+        unlimited = console.options.update(width=10_000)
+        needed = console.measure(rich_table, options=unlimited).maximum
+        console.size = ConsoleDimensions(max(width or _LOG_WIDTH, needed), console.height)
+        console.print(Text(visible(part.title), "bold"))
+        console.print(rich_table)
+        if first_time(part.note):
+            console.print(Text(visible(part.note), "dim"))
+        console.print()
 
 
 def to_rich(table: Table, width: int | None = None) -> RichTable:
@@ -143,75 +155,92 @@ def to_rich(table: Table, width: int | None = None) -> RichTable:
 
     # Text objects, not strings: rich would take a value such as "[a]" for its own markup.
     text = Text if width is None else _Isolated
-    shown = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    columns = _shown_columns(table)
-    for index, (column, fit) in enumerate(zip(columns, _widths(columns, width), strict=True)):
-        words = any(isinstance(row[index], str) for row in table.rows)
-        justify: Literal["left", "right"] = "left" if words else "right"
-        shown.add_column(text(column[0]), justify=justify, width=fit, overflow="fold")
-    for cells in list(zip(*columns, strict=True))[1:]:
-        shown.add_row(*map(text, cells))
-    return shown
+    rich_table = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    columns = _column_texts(table)
+    widths = _widths(columns, width)
+    for index, (heading, *_) in enumerate(columns):
+        has_words = any(isinstance(row[index], str) for row in table.rows)
+        justify: Literal["left", "right"] = "left" if has_words else "right"
+        rich_table.add_column(text(heading), justify=justify, width=widths[index], overflow="fold")
+    _, *rows = zip(*columns, strict=True)
+    for cells in rows:
+        rich_table.add_row(*map(text, cells))
+    return rich_table
 
 
-def _shown_columns(table: Table) -> list[list[str]]:
+def _column_texts(table: Table) -> list[list[str]]:
     """List the texts of each column, its heading first."""
-    headings = [name.replace("_", " ") for name in table.columns]
-    return [
-        [visible(text) for text in column]
-        for column in zip(headings, *(map(show, row) for row in table.rows), strict=True)
-    ]
+    columns = []
+    for index, name in enumerate(table.columns):
+        cells = [show(row[index]) for row in table.rows]
+        columns.append([visible(text) for text in (name.replace("_", " "), *cells)])
+    return columns
 
 
 def _narrowest(cells: Sequence[str], width: int | None) -> int:
     """Measure a column whose lines break between words."""
-    longest = max((cell_len(word) for cell in cells for word in cell.split()), default=1)
+    words = " ".join(cells).split()
+    longest = max(map(cell_len, words), default=1)
     return longest if width is None else min(longest, _LONGEST_WORD)
 
 
 def _widths(columns: Sequence[Sequence[str]], width: int | None) -> list[int]:
     """Choose the widths of columns; spare width goes first to the columns that lack the least."""
-    widths = [_narrowest(column, width) for column in columns]
-    needs = [max(map(cell_len, column)) - own for column, own in zip(columns, widths, strict=True)]
-    spare = max(0, (width or _LOG_WIDTH) - sum(widths) - _GAP * (len(widths) - 1))
-    for served, index in enumerate(sorted(range(len(widths)), key=needs.__getitem__)):
-        more = min(needs[index], spare // (len(widths) - served))
+    widths = []
+    lacking = []  # what each column lacks to show its longest cell in one line
+    for cells in columns:
+        narrowest = _narrowest(cells, width)
+        widths.append(narrowest)
+        lacking.append(max(map(cell_len, cells)) - narrowest)
+
+    spare = width or _LOG_WIDTH
+    spare -= sum(widths) + _GAP * (len(widths) - 1)
+    waiting = len(widths)  # columns
+    for index in sorted(range(waiting), key=lacking.__getitem__):
+        more = min(lacking[index], max(0, spare) // waiting)
         widths[index] += more
         spare -= more
+        waiting -= 1
     return widths
 
 
 def _split(table: Table, width: int) -> list[Table]:
     """Cut a table that does not fit into several, each with the first column."""
-    first, *others = [_narrowest(column, width) for column in _shown_columns(table)]
-    parts, room = [[0]], width - first
-    for index, needed in enumerate(others, 1):
-        if len(parts[-1]) > 1 and needed + _GAP > room:
-            parts.append([0])
+    first, *others = [_narrowest(cells, width) for cells in _column_texts(table)]
+    part = [0]  # indices of columns
+    parts = [part]
+    room = width - first
+    for index, narrowest in enumerate(others, 1):
+        needed = narrowest + _GAP
+        if len(part) > 1 and needed > room:
+            part = [0]
+            parts.append(part)
             room = width - first
-        parts[-1].append(index)
-        room -= needed + _GAP
-    return [
-        replace(
-            table,
-            title=table.title + (", further columns" if part is not parts[0] else ""),
-            columns=tuple(table.columns[index] for index in part),
-            rows=tuple(tuple(row[index] for index in part) for row in table.rows),
-            note=table.note if part is parts[-1] else "",
-        )
-        for part in parts
-    ]
+        part.append(index)
+        room -= needed
+
+    title = table.title
+    tables = []
+    for part in parts:
+        columns = [table.columns[index] for index in part]
+        rows = [[row[index] for index in part] for row in table.rows]
+        tables.append(Table(title, columns, rows))
+        title = f"{table.title}, further columns"
+    tables[-1] = replace(tables[-1], note=table.note)
+    return tables
 
 
 def isolate(text: str, whole: str = "") -> str:
-    """Keep text from reordering what stands beside it, if it or `whole` is written right to left.
+    """Put right-to-left text between isolates, so that a terminal does not reorder its neighbours.
 
-    Only on a terminal, and not where HERON_BIDI is off.
+    Text is also isolated where `whole`, of which it is a line, has right-to-left letters. It stays
+    as it is in files and pipes, and under `HERON_BIDI=off`.
     """
     is_terminal = (_output.file or sys.stdout).isatty()
     if not text or not is_terminal or os.environ.get("HERON_BIDI") == "off":
         return text
-    if not any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in whole or text):
+    directions = set(map(unicodedata.bidirectional, whole or text))
+    if directions.isdisjoint(("R", "AL")):
         return text
     return f"\u2068{text}\u2069"
 
@@ -236,29 +265,46 @@ def messages() -> Console:
 
 
 def tracked(plan: Sequence[Work], title: str, wanted: bool | None = None) -> Iterator[Work]:
-    """Go through a plan; one that takes seconds shows a bar on a terminal, else the time left once.
+    """Iterate over a plan, with progress on standard error where it takes more than seconds.
 
-    `wanted`: true for a bar from the beginning on, false for nothing.
+    A terminal gets a bar, anything else one line with the time left.
+
+    Args:
+        plan: what is iterated over.
+        title: of the bar.
+        wanted: true for a bar from the beginning on, false for no progress.
     """
-    begun, took, done = time.monotonic(), 0.0, 0
-    while done < len(plan) and not wanted and (wanted is False or took < _SOON):
+    if wanted is False:
+        yield from plan
+        return
+    begin = time.monotonic()
+    seconds = 0.0
+    done = 0
+    while done < len(plan) and not wanted and seconds < _SOON:
         yield plan[done]
-        took, done = time.monotonic() - begun, done + 1
-    left = plan[done:]
-    if left and (wanted or messages().is_terminal):
+        done += 1
+        seconds = time.monotonic() - begin
+    rest = plan[done:]
+    if not rest:
+        return
+
+    if wanted or messages().is_terminal:
         from rich.progress import track  # start-up time
 
-        bar: Any = {"total": len(plan), "completed": done, "console": messages(), "transient": True}
-        yield from track(left, title, **bar)
+        console = messages()
+        yield from track(
+            rest, title, total=len(plan), completed=done, console=console, transient=True
+        )
         return
-    if left and ranks.is_first() and not _output.quiet:
-        line = f"{_command}: {title}: about {duration(took / done * len(left))} left"
-        print(line, file=sys.stderr, flush=True)
-    yield from left
+    if ranks.is_first() and not _output.quiet:
+        left = duration(seconds / done * len(rest))
+        print(f"{_command}: {title}: about {left} left", file=sys.stderr, flush=True)
+    yield from rest
 
 
 def duration(seconds: float) -> str:
     """Show seconds as people say them: `40 s`, `12 min`, `3.5 h`."""
     if seconds < 90:
         return f"{max(0.0, seconds):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"

@@ -17,16 +17,21 @@ def run(arguments: Sequence[str]) -> int:
     options = parse_options(CompareOptions, arguments)
     if not options.run:
         raise ConfigError("name the systems: heron compare runs/<sweep>, or two runs or files")
-    comparison = compare(find_systems(list(map(str, options.run))), options)
-    shown = tables(comparison, options.split)
-    print(*answers(comparison), sep="\n")
-    print_tables(shown)
+
+    names = [str(path) for path in options.run]
+    comparison = compare(find_systems(names), options)
+    comparison_tables = tables(comparison, options.split)
+    print("\n".join(answers(comparison)))
+    print_tables(comparison_tables)
     if not options.out:
         print("out=DIR writes compare.md, compare.csv and compare.json")
         return 0
-    markdown = "\n".join(to_markdown(table) for table in shown if table.rows)
+
+    markdown = "\n".join(to_markdown(table) for table in comparison_tables if table.rows)
     print_lines(write_file(options.out / "compare.md", markdown))
-    print_lines(write_file(options.out / "compare.csv", to_csv(shown[0])))
-    print_lines(path := options.out / "compare.json")
+    scores = to_csv(comparison_tables[0])
+    print_lines(write_file(options.out / "compare.csv", scores))
+    path = options.out / "compare.json"
+    print_lines(path)
     write_json(path, to_json(comparison, options.split))
     return 0

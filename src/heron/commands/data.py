@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heron.base.cells import Cell, Table
+from heron.base.cells import Cell, Row, Table
 from heron.base.errors import ConfigError, DataError
 from heron.base.folders import data_sets
 from heron.base.terminal import print_lines, print_tables
@@ -14,7 +14,7 @@ from heron.data.config import PHRASES, TEST, TRAIN, VALIDATION, DataConfig, read
 from heron.data.examples import count_repairs
 from heron.data.manifests import read_manifest
 from heron.data.overrides import configure
-from heron.data.readers import load_with_report
+from heron.data.readers import Loaded, load_with_report
 from heron.data.sources import Source, State, fetch, inspect
 from heron.languages import get_language
 from heron.tasks.task import task_of
@@ -37,18 +37,19 @@ def run(arguments: Sequence[str]) -> int:
     """List all data sets, or show one in full (after `fetch=true`)."""
     options, words = parse_with_data(Options, arguments)
     data_dir, cache_dir = options.folders
-    configs = data_sets()
     if options.name is None:
         if options.fetch or words:
             raise ConfigError(f"name a data set: heron data NAME {' '.join(arguments)}")
-        print_tables([overview(map(read_config, configs.values()), data_dir, cache_dir)])
+        configs = [read_config(path) for path in data_sets().values()]
+        print_tables([overview(configs, data_dir, cache_dir)])
         print_lines(f"looked in {data_dir} and {cache_dir}")
         return 0
 
     config = configure(options.name, words)
     if options.fetch:
         sources = inspect(config, data_dir, cache_dir, further=True)
-        if problems := fetch(sources, data_dir):
+        problems = fetch(sources, data_dir)
+        if problems:
             raise DataError(problems)
     print_tables(describe(config, data_dir, cache_dir))
     return 0
@@ -56,28 +57,44 @@ def run(arguments: Sequence[str]) -> int:
 
 def overview(configs: Iterable[DataConfig], data_dir: Path, cache_dir: Path) -> Table:
     """List all data sets, one line each."""
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for config in configs:
         sources = inspect(config, data_dir, cache_dir)
-        states = [source.state for source in sources.values()]
-        present = sum(state in (State.VERIFIED, State.UNPINNED) for state in states)
-        files = "generated" if config.generator else f"{present} of {len(sources)}"
-        files = "hub" if config.hub else files
+        count = len(sources)
+        present = sum(_is_present(source) for source in sources.values())
         seen = sum(not source.file.unseen for source in sources.values())
-        known = f"{seen} of {len(sources)}" if sources else ""
-        licence = f"synthetic; {config.licence}" if config.synthetic else config.licence
-        language = get_language(config.language).name
-        size = _row_count(config, sources)
-        rows.append((config.name, config.task, language, files, known, size, licence))
+        files = f"{present} of {count}"
+        if config.hub:
+            files = "hub"
+        elif config.generator:
+            files = "generated"
+        licence = config.licence
+        if config.synthetic:
+            licence = f"synthetic; {licence}"
+        rows.append(
+            (
+                config.name,
+                config.task,
+                get_language(config.language).name,
+                files,
+                f"{seen} of {count}" if sources else "",
+                _row_count(config, sources),
+                licence,
+            )
+        )
     columns = ("name", "task", "language", "files present", "seen", "rows", "licence")
-    return Table("data sets", columns, tuple(rows), _SEEN)
+    return Table("data sets", columns, rows, _SEEN)
+
+
+def _is_present(source: Source) -> bool:
+    return source.state in (State.VERIFIED, State.UNPINNED)
 
 
 def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> list[Table]:
     """Show one data set in full: what it is, each file's state, and its splits when readable."""
     sources = inspect(config, data_dir, cache_dir, further=True)
     needed = [source for name, source in sources.items() if not name.startswith(f"{TRAIN}_")]
-    readable = all(s.state in (State.VERIFIED, State.UNPINNED) for s in needed)
+    readable = all(map(_is_present, needed))
     note = _SEEN
     if config.generator:
         note = "generated on first use; nothing to download"
@@ -94,55 +111,83 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> list[Table]
         "rows": _row_count(config, sources),
         **_reading(config),
     }
-    known = tuple((name, value) for name, value in facts.items() if value)
+    title = f"{config.name}: {config.title}"
     tables = [
-        Table(f"{config.name}: {config.title}", ("what", "value"), known, note),
+        _known_facts(title, facts, note),
         Table("known problems", ("problem", "what"), tuple(config.findings.items())),
-        *(_file_table(name, source) for name, source in sources.items()),
     ]
+    for name, source in sources.items():
+        tables.append(_file_table(name, source))
     if readable and not config.generator:
-        loaded = load_with_report(config, data_dir, cache_dir)
-        splits: list[tuple[Cell, ...]] = []
-        for split, examples in loaded.examples.items():
-            counts = Counter(example.label for example in examples)
-            distinct = len({e.group for e in examples if e.group}), len({e.text for e in examples})
-            numbers = [len(examples), *distinct, *(counts[label] for label in config.label_order)]
-            splits.append((split, *numbers))
-        columns = ("split", "rows", "groups", "texts", *config.label_order)
-        tables.append(Table("splits as a run sees them", columns, tuple(splits)))
-        counted = [(f"left out of {split}", counts) for split, counts in loaded.dropped.items()]
-        repairs = {split: count_repairs(examples) for split, examples in loaded.examples.items()}
-        counted += [(f"answers in {split}", counts) for split, counts in repairs.items()]
-        tables += [Table(what, ("what", "rows"), tuple(counts.items())) for what, counts in counted]
+        tables += _split_tables(config, load_with_report(config, data_dir, cache_dir))
     return [table for table in tables if table.rows]
+
+
+def _known_facts(title: str, facts: Mapping[str, Cell], note: str = "") -> Table:
+    """Make a table of the facts that have a value."""
+    rows = tuple((name, value) for name, value in facts.items() if value)
+    return Table(title, ("what", "value"), rows, note)
+
+
+def _split_tables(config: DataConfig, loaded: Loaded) -> list[Table]:
+    """Count the rows of each split, those that are left out and answers that are repaired."""
+    rows: list[Row] = []
+    for split, examples in loaded.examples.items():
+        groups = {example.group for example in examples if example.group}
+        texts = {example.text for example in examples}
+        row: list[Cell] = [split, len(examples), len(groups), len(texts)]
+
+        labels = Counter(example.label for example in examples)
+        for label in config.label_order:
+            row.append(labels[label])
+        rows.append(row)
+    columns = ("split", "rows", "groups", "texts", *config.label_order)
+    tables = [Table("splits as a run sees them", columns, rows)]
+
+    for split, counts in loaded.dropped.items():
+        tables.append(_count_table(f"left out of {split}", counts))
+    for split, examples in loaded.examples.items():
+        tables.append(_count_table(f"answers in {split}", count_repairs(examples)))
+    return tables
+
+
+def _count_table(title: str, counts: Mapping[str, int]) -> Table:
+    return Table(title, ("what", "rows"), tuple(counts.items()))
 
 
 def _reading(config: DataConfig) -> dict[str, str]:
     """List the settings that decide how files are read, by key."""
     columns = config.columns
-    plans = {
-        TEST: config.holdout,
-        VALIDATION: config.validation,
-    }  # split off from train in this order
-    held_out = [
-        f"{split}: {plan.fraction:g} of train's rows by {plan.by}, seed {plan.seed}"
-        for split, plan in plans.items()
-        if plan.fraction and TRAIN in config.files and split not in config.files
-    ]
-    labels = [columns.label, *(f"{name} in {split}" for split, name in config.label_field.items())]
+    held_out = []
+    if TRAIN in config.files:
+        # In this order.
+        for split, plan in ((TEST, config.holdout), (VALIDATION, config.validation)):
+            if plan.fraction and split not in config.files:
+                share = f"{plan.fraction:g} of train's rows by {plan.by}"
+                held_out.append(f"{split}: {share}, seed {plan.seed}")
+
+    labels = [columns.label]
+    for split, name in config.label_field.items():
+        labels.append(f"{name} in {split}")
     aliases = [f"{alias} = {label}" for alias, label in config.label_aliases.items()]
-    unlabelled = f"{config.unlabelled} rows labelled {' or '.join(config.no_label)}"
+    unlabelled = ""
+    if config.no_label:
+        unlabelled = f"{config.unlabelled} rows labelled " + " or ".join(config.no_label)
+    hub = [config.hub, config.hub_config]
+    if config.revision:
+        hub.append(f"commit {config.revision}")
+
     task = task_of(config)
-    pin = f"commit {config.revision}" if config.revision else ""
+    is_pair = bool(columns.text_pair)
     return {
-        "hub": " ".join(filter(None, (config.hub, config.hub_config, pin))),
+        "hub": " ".join(name for name in hub if name),
         "format": config.format,
-        "columns": f"{columns.text}, {columns.text_pair}" if columns.text_pair else columns.text,
+        "columns": f"{columns.text}, {columns.text_pair}" if is_pair else columns.text,
         "label": ", ".join(labels) if task.has_classes else "",
         **task.about.reading(config),
         "aliases": ", ".join(aliases),
-        "unlabelled": unlabelled if config.no_label else "",
-        "normalize_case": config.normalize_case if columns.text_pair and task.has_classes else "",
+        "unlabelled": unlabelled,
+        "normalize_case": config.normalize_case if is_pair and task.has_classes else "",
         "phrases": config.phrases if PHRASES in config.files else "",
         "duplicates": config.duplicates if len(config.split_files) > 1 else "",
         "held out": "; then ".join(held_out),
@@ -150,14 +195,20 @@ def _reading(config: DataConfig) -> dict[str, str]:
 
 
 def _file_table(name: str, source: Source) -> Table:
-    file, manifest = source.file, read_manifest(source.path)
-    left_out = manifest.left_out if manifest else {}
+    file = source.file
+    manifest = read_manifest(source.path)
+    made_of = ""
+    left_out = ""
+    if manifest:
+        made_of = ", ".join(manifest.sources)
+        reasons = [f"{reason}: {rows:,} rows" for reason, rows in manifest.left_out.items()]
+        left_out = "; ".join(reasons)
     facts: Mapping[str, Cell] = {
         "path": str(source.path),
         "from": file.url,
         "built by": file.build,
-        "made of": ", ".join(manifest.sources) if manifest else None,
-        "left out": "; ".join(f"{reason}: {rows:,} rows" for reason, rows in left_out.items()),
+        "made of": made_of,
+        "left out": left_out,
         "rows": file.rows,
         "bytes": file.size,
         "sha256": file.sha256,
@@ -165,12 +216,17 @@ def _file_table(name: str, source: Source) -> Table:
         "found": source.sha256 if source.state is State.CHANGED else None,
         "seen": "no" if file.unseen else "yes",
     }
-    rows = tuple((what, value) for what, value in facts.items() if value)
-    return Table(f"{name}: {source.state.value}", ("what", "value"), rows)
+    return _known_facts(f"{name}: {source.state.value}", facts)
 
 
 def _row_count(config: DataConfig, sources: Mapping[str, Source]) -> int | None:
+    """Count the rows of all splits; None where those of a file are unknown."""
     if config.generator:
         return config.generator.size
-    rows = [sources[split].file.rows for split in config.split_files]
-    return sum(filter(None, rows)) if rows and all(rows) else None
+    total = 0
+    for split in config.split_files:
+        rows = sources[split].file.rows
+        if not rows:
+            return None
+        total += rows
+    return total or None

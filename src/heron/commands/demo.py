@@ -24,13 +24,18 @@ def run(arguments: Sequence[str]) -> int:
     print("Training on chronicle: synthetic Hebrew narratives, not a research result.", flush=True)
     words = ["experiment=demo", f"paths.runs={options.out}"]
     code = train.run(words)
-    if code == 0:
-        folder = run_path(compose(words), words)
-        run = shlex.quote(str(folder))
-        print(
-            f"\nNext:\n  heron map run={run}    # which examples are easy, ambiguous or hard"
-            f"\n  heron noise run={run}    # labels that look wrong"
-            f"\n  heron train -m {shlex.join(words)} head=window,ess,emp    # other heads"
-            f"\n\nOpen {folder / 'report.html'} in a browser."
-        )
-    return code
+    if code:
+        return code
+
+    folder = run_path(compose(words), words)
+    run = shlex.quote(str(folder))
+    typed = shlex.join(words)
+    report = folder / "report.html"
+    print(f"""
+Next:
+  heron map run={run}    # which examples are easy, ambiguous or hard
+  heron noise run={run}    # labels that look wrong
+  heron train -m {typed} head=window,ess,emp    # other heads
+
+Open {report} in a browser.""")
+    return 0

@@ -14,7 +14,7 @@ from heron.base.files import write_json
 from heron.base.run_folder import open_run
 from heron.base.tables import received, table_stem
 from heron.base.terminal import print_lines, print_tables
-from heron.commands.run_settings import read_points, sort_words
+from heron.commands.run_settings import Point, read_points, sort_words
 from heron.config.parsing import parse_options
 from heron.data.examples import Example
 from heron.data.readers import of_split, read_rows
@@ -22,6 +22,8 @@ from heron.metrics.names import further_scores
 from heron.results.collect import cell_of, headline_of
 from heron.tasks.summarization.scores import BertScoreOptions, write_scores
 from heron.tasks.task import text_scores
+
+Scores = Mapping[str, float]
 
 
 @dataclass
@@ -41,12 +43,14 @@ def run(arguments: Sequence[str]) -> int:
     """Evaluate, print the scores and perhaps write them; returns the exit code."""
     words = sort_words(arguments)
     options = parse_options(EvaluateOptions, words.options)
-    asked, points = options.bertscore_config(), read_points(words.settings)
+    bertscore = options.bertscore_config()
+    points = read_points(words.settings)
     if len(points) > 1 and options.input is None and options.split == "test":
         raise ConfigError(
             "several values are compared to choose one, which must not be done on test: set "
             "split=validation, then score the chosen value alone"
         )
+
     folders = [open_run(path) for path in options.run]
     from heron.training.inference import open_trained
 
@@ -54,83 +58,116 @@ def run(arguments: Sequence[str]) -> int:
     first = open_trained(folders, paths, run_code=words.run_code)
     task = first.config.task.name
     texts = text_scores(task)
-    more = {}
-    if asked:
+    further: dict[str, Any] = {}
+    if bertscore:
         if texts is None or not texts.by_encoder:
             raise ConfigError(f"bertscore= scores summaries, not task={task}")
-        more = {"task.bertscore": asdict(asked)}
-    systems = [first.with_settings(point | more) for point in points]
+        further = {"task.bertscore": asdict(bertscore)}
+    systems = [first.with_settings(point | further) for point in points]
     if texts:  # before minutes of predictions
         texts.require(systems[0].config)
+
     split, examples = _examples(systems[0], options, words.data)
-    found, signature = _score(systems, examples, "" if options.input else split)
-    title = f"{', '.join(str(folder.path) for folder in folders)} on {split}"
-    if len(points) == 1:
-        values = {
-            name: Formatted(v, ".0f" if "support" in name or isinstance(v, int) else ".4f")
-            for name, v in found[0].items()
-        }
-        table = Table(title, ("score", "value"), tuple(values.items()))
-        print_tables([table])
-        if signature:
-            print_lines(f"BERTScore: {signature}")
+    scores_of_points, signature = _score(systems, examples, "" if options.input else split)
+    runs = ", ".join(str(folder.path) for folder in folders)
+    title = f"{runs} on {split}"
+    if len(points) > 1:
+        print_tables([_point_table(title, task, points, scores_of_points)])
         if options.out:
-            write_scores(options.out, split, found[0], signature)
+            _write_points(options.out, split, points, scores_of_points)
         return 0
-    pairs = list(zip(points, found, strict=True))
-    names = [*headline_of(found[0], [task]), "refused"]
-    rows = tuple(
-        (*map(str, point.values()), *(cell_of(scores, name) for name in names))
-        for point, scores in pairs
-    )
-    print_tables([Table(title, (*points[0], *names), rows)])
+
+    (scores,) = scores_of_points
+    print_tables([_score_table(title, scores)])
+    if signature:
+        print_lines(f"BERTScore: {signature}")
     if options.out:
-        named = {", ".join(f"{key}={value}" for key, value in p.items()): s for p, s in pairs}
-        write_json(options.out, {name: {split: scores} for name, scores in named.items()})
+        write_scores(options.out, split, scores, signature)
     return 0
+
+
+def _score_table(title: str, scores: Mapping[str, float]) -> Table:
+    """List the scores of one system; numbers of rows without decimals."""
+    rows = []
+    for name, value in scores.items():
+        is_count = "support" in name or isinstance(value, int)
+        rows.append((name, Formatted(value, ".0f" if is_count else ".4f")))
+    return Table(title, ("score", "value"), rows)
+
+
+def _point_table(title: str, task: str, points: Sequence[Point], scores: Sequence[Scores]) -> Table:
+    """Show the headline scores under each combination of settings."""
+    names = [*headline_of(scores[0], [task]), "refused"]
+    rows = []
+    for point, of_point in zip(points, scores, strict=True):
+        settings = [str(value) for value in point.values()]
+        cells = [cell_of(of_point, name) for name in names]
+        rows.append((*settings, *cells))
+    return Table(title, (*points[0], *names), rows)
+
+
+def _write_points(
+    path: Path, split: str, points: Sequence[Point], scores: Sequence[Scores]
+) -> None:
+    """Write the scores under each combination of settings, by its keys and values."""
+    named = {}
+    for point, of_point in zip(points, scores, strict=True):
+        name = ", ".join(f"{key}={value}" for key, value in point.items())
+        named[name] = {split: of_point}
+    write_json(path, named)
 
 
 def _score(
     systems: Sequence[Any], examples: Sequence[Example], split: str
-) -> tuple[list[Mapping[str, float]], str | None]:
+) -> tuple[list[Scores], str | None]:
     """Score every system on the same rows; also returns BERTScore's signature."""
     from heron.training.inference import predict_each
 
-    each: Any = predict_each(systems, examples)
-    found: list[Mapping[str, float]] = []
-    for system, (predictions, refused) in zip(systems, each, strict=True):
-        task = system.config.task
-        scores = predictions.scores(of_split(system.config, split))
-        if task.metrics:
-            columns = predictions.columns(system.config)
-            scores |= further_scores(task.metrics, columns, task.name)
-        found.append({**scores, "refused": len(refused)})
+    predicted: Any = predict_each(systems, examples)
+    all_scores: list[Scores] = []
+    for system, (predictions, refused) in zip(systems, predicted, strict=True):
+        config = system.config
+        scores = predictions.scores(of_split(config, split))
+        if config.task.metrics:
+            columns = predictions.columns(config)
+            scores |= further_scores(config.task.metrics, columns, config.task.name)
+        scores["refused"] = len(refused)
+        all_scores.append(scores)
+
     config = systems[0].config
     texts = text_scores(config.task.name)
     if texts is None:
-        return found, None
-    references = [gold for gold in each[0][0].golds if gold is not None]
-    return found, texts.signature(config, references)
+        return all_scores, None
+    predictions, _ = predicted[0]
+    references = [gold for gold in predictions.golds if gold is not None]
+    return all_scores, texts.signature(config, references)
 
 
 def _examples(
     trained: Any, options: EvaluateOptions, words: Sequence[str]
 ) -> tuple[str, list[Example]]:
     """Read the examples to score, and name them; says how many rows of a file are left out."""
-    split, path = options.split, options.input and received(options.input)
     from heron.training.inference import changed_data, read_splits, require_unseen
 
-    if path is None:
+    if options.input is None:
+        split = options.split
         splits = read_splits(trained, words)
         if split not in splits:
             raise ConfigError(f"split={split}: no such split.{nearest(split, splits)}")
         require_unseen(trained, split, splits[split], words)
         return split, splits[split]
-    paths, data = trained.config.paths, changed_data(trained, words)
-    rows = read_rows(path, data, "required", "raise", Path(paths.data), Path(paths.cache))
+
+    path = received(options.input)
+    data = changed_data(trained, words)
+    data_dir = Path(trained.config.paths.data)
+    cache_dir = Path(trained.config.paths.cache)
+    rows = read_rows(path, data, "required", "raise", data_dir, cache_dir)
+
     left_out = Counter(reason for reason, _ in rows.dropped)
     left_out["without a gold label"] += sum(rows.unlabelled.values())
-    print_lines(*(f"{path}: rows left out: {n} ({reason})" for reason, n in (+left_out).items()))
+    for reason, count in left_out.items():
+        if count:
+            print_lines(f"{path}: rows left out: {count} ({reason})")
     if not rows.examples:
         raise DataError(str(path), "no row can be scored: all are left out")
     return table_stem(path), rows.examples

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
-from heron.base.cells import Cell, Table
+from heron.base.cells import Cell, Row, Table
 from heron.base.files import write_file
 from heron.base.run_folder import folder_inside
 from heron.base.tables import write_table
@@ -55,63 +55,93 @@ class MapOptions(DataFolders):
 def run(arguments: Sequence[str]) -> int:
     """Map a run's dynamics; prints a summary and the files written; returns the exit code."""
     options = parse_options(MapOptions, arguments)
-    print_lines(*_write_map(options))
+    files = _write_map(options)
+    print_lines(*files)
     return 0
 
 
 def _write_map(options: MapOptions) -> list[Path]:
     """Draw the map, print a summary, and write the figures, the page and the tables."""
-    mapped, other = read_mapped(options.run, options.burn_out, options.include_ci), None
+    mapped = read_mapped(options.run, options.burn_out, options.include_ci)
+    place = "map"
+    other = None
     if options.other is not None:
         other = read_mapped(options.other, options.burn_out, options.include_ci)
         if other.name == mapped.name:  # told apart by their sweeps
-            other = replace(other, name=f"{other.folder.resolve().parent.name}/{other.name}")
+            sweep = other.folder.resolve().parent.name
+            other = replace(other, name=f"{sweep}/{other.name}")
+        place = "map-with-" + other.name.replace("/", "-")
+
     groups = group_examples(mapped, options.group)
-    further, folders = options.columns, (options.paths_data, options.paths_cache)
-    data = build_map(mapped, other, groups, further, folders if options.texts else None)
+    folders = (options.paths_data, options.paths_cache) if options.texts else None
+    data = build_map(mapped, other, groups, options.columns, folders)
     colour = find_colour(data, options.colour)
     _print_summary(mapped, groups, options.group, data)
-    place = "map" if other is None else f"map-with-{other.name.replace('/', '-')}"
     target = options.out or folder_inside(mapped.folder, place)
+
+    title = mapped.name
+    if data.synthetic:
+        title += f"  ·  {data.synthetic}"
+    figure = map_figure(title, data.runs[0], colour)
+
     files = []
-    name = f"{mapped.name}  ·  {data.synthetic}" if data.synthetic else mapped.name
-    figure = map_figure(name, data.runs[0], colour)
     for form in options.format or FORMATS:
         if form == "jsonl":
             files += export_jsonl(mapped.folder, target)
-            if (mapped.dynamics.count_EN > 1).any():
+            has_repeats = (mapped.dynamics.count_EN > 1).any()
+            if has_repeats:
                 print_lines(
                     "note: training_dynamics/ has the mean logits of examples that a record visits "
                     "several times: other tools find another confidence for them"
                 )
         else:
-            files.append(write_file(target / f"map.{form}", save_figure(figure, form)))
-    files.append(write_file(target / "map.html", map_page(data, options.megabytes)))
+            content = save_figure(figure, form)
+            files.append(write_file(target / f"map.{form}", content))
+    page = map_page(data, options.megabytes)
+    files.append(write_file(target / "map.html", page))
+    return files + _write_tables(mapped, groups, target)
+
+
+def _write_tables(mapped: Mapped, groups: Groups, folder: Path) -> list[Path]:
+    """Write the statistics and groups of each example as CSV and Parquet."""
     table = map_table(mapped, groups)
     # Empty cells for what is not known, which every reader of CSV understands.
-    arrays = {name: cells.tolist() for name, cells in table.items() if not isinstance(cells, list)}
-    known = {name: [None if v != v else v for v in values] for name, values in arrays.items()}
-    plain = {**table, **known}
-    for suffix, written in (("csv", plain), ("parquet", table)):
-        files.append(target / f"map.{suffix}")
-        write_table(files[-1], written)
+    cells: dict[str, Sequence[Any]] = {}
+    for name, values in table.items():
+        if isinstance(values, list):
+            cells[name] = values
+        else:
+            cells[name] = [None if value != value else value for value in values.tolist()]
+    files = [folder / "map.csv", folder / "map.parquet"]
+    write_table(files[0], cells)
+    write_table(files[1], table)
     return files
 
 
 def _print_summary(mapped: Mapped, groups: Groups, grouping: str, data: MapData) -> None:
-    of, dynamics = mapped.statistics, mapped.dynamics
-    seen_N = of.visits_N > 0
-    ends = dynamics.epochs_E[: mapped.records]
+    """Print means, group sizes and notes, and the classes of each group."""
+    statistics = mapped.statistics
+    dynamics = mapped.dynamics
+    visited_N = statistics.visits_N > 0
+    visited = int(visited_N.sum())
+    never_right = 0.0
+    if visited:
+        correctness_N = statistics.correctness_N[visited_N]
+        never_right = float((correctness_N == 0).mean())
+
     numbers: dict[str, Cell] = {
-        "examples": int(seen_N.sum()),
-        "not visited": len(seen_N) - int(seen_N.sum()),
+        "examples": visited,
+        "not visited": len(visited_N) - visited,
         "records": mapped.records,
-        "mean confidence": float(np.nanmean(of.confidence_N)),
-        "mean variability": float(np.nanmean(of.variability_N)),
-        "never right": float((of.correctness_N[seen_N] == 0).mean()) if seen_N.any() else 0.0,
-        **{f"group {name}": int(mask_N.sum()) for name, mask_N in groups.items()},
+        "mean confidence": float(np.nanmean(statistics.confidence_N)),
+        "mean variability": float(np.nanmean(statistics.variability_N)),
+        "never right": never_right,
     }
-    note = f"records: {dynamics.mode}, up to epoch {ends[-1]:g}; groups: {grouping}"
+    for name, mask_N in groups.items():
+        numbers[f"group {name}"] = int(mask_N.sum())
+
+    last_epoch = dynamics.epochs_E[mapped.records - 1]
+    note = f"records: {dynamics.mode}, up to epoch {last_epoch:g}; groups: {grouping}"
     print_tables([Table(mapped.name, ("what", "value"), tuple(numbers.items()), note)])
     print_lines(*(f"note: {note}" for note in data.notes))
     if dynamics.labels:
@@ -121,19 +151,41 @@ def _print_summary(mapped: Mapped, groups: Groups, grouping: str, data: MapData)
 def _class_table(mapped: Mapped, groups: Groups, grouping: str) -> Table:
     """Count the classes of each group, beside those that the data set's paper printed."""
     labels = mapped.dynamics.labels
-    counts = class_counts(groups, mapped.dynamics.gold_N, labels)
-    counts = {name: {**found, "all": sum(found.values())} for name, found in counts.items()}
-    run = collect(mapped.folder)[0] if is_run(mapped.folder) else None
-    data = str(run.setting("data.name", "")) if run and not run.synthetic else ""
-    find = FORK_ANALYSES.find("published_groups") if grouping == "allenai" and data else None
-    published = find(data) if find else None
-    rows: list[tuple[Cell, ...]] = []
+    counts_of = class_counts(groups, mapped.dynamics.gold_N, labels)
+    published = None
+    if grouping == "allenai":
+        published = _published_counts(mapped.folder)
+
+    rows: list[Row] = []
     if published is None:
-        rows += [(name, *found.values()) for name, found in counts.items()]
-        return Table("Classes by group", ("group", *labels, "all"), tuple(rows))
-    title, papers = published
-    for name, found in counts.items():
-        printed = {**papers[name], "all": sum(papers[name].values())}
-        rows.append((name, *(n for key, count in found.items() for n in (count, printed.get(key)))))
-    columns = (column for label in (*labels, "all") for column in (label, "paper"))
-    return Table("Classes by group", ("group", *columns), tuple(rows), f"paper: {title}.")
+        for name, counts in counts_of.items():
+            rows.append((name, *counts.values(), sum(counts.values())))
+        return Table("Classes by group", ("group", *labels, "all"), rows)
+
+    title, printed_of = published
+    columns = ["group"]
+    for label in (*labels, "all"):
+        columns += [label, "paper"]
+
+    for name, counts in counts_of.items():
+        printed = printed_of[name]
+        row: list[Cell] = [name]
+        for label, count in counts.items():
+            row += [count, printed.get(label)]
+        row.append(sum(counts.values()))
+        row.append(sum(printed.values()))
+        rows.append(row)
+    return Table("Classes by group", tuple(columns), rows, f"paper: {title}.")
+
+
+def _published_counts(folder: Path) -> tuple[str, dict[str, dict[str, int]]] | None:
+    """Find a paper's title and its counts of classes by group, for the data set of a run."""
+    if not is_run(folder):
+        return None
+    run = collect(folder)[0]
+    data_set = str(run.setting("data.name", ""))
+    find = FORK_ANALYSES.find("published_groups")
+    if run.synthetic or not data_set or not find:
+        return None
+    counts: tuple[str, dict[str, dict[str, int]]] | None = find(data_set)
+    return counts

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from heron.base.errors import ConfigError
+from heron.base.folders import shortened
 from heron.base.terminal import print_lines
 from heron.commands.scaffolds import KINDS, scaffold
 from heron.config.parsing import parse_options
@@ -23,18 +23,23 @@ class NewOptions:
 
 def run(arguments: Sequence[str]) -> int:
     """Write the files, and print them with what to type next; returns the exit code."""
-    words = [word for word in arguments if "=" not in word]
-    if len(words) != 2:
-        raise ConfigError(f"say what and a name: heron new {'|'.join(KINDS)} NAME [fork=FORK]")
+    names = [word for word in arguments if "=" not in word]
     rest = [word for word in arguments if "=" in word]
-    options = parse_options(NewOptions, [f"kind={words[0]}", f"name={words[1]}", *rest])
+    if len(names) != 2:
+        kinds = "|".join(KINDS)
+        raise ConfigError(f"say what and a name: heron new {kinds} NAME [fork=FORK]")
+    kind, name = names
+    options = parse_options(NewOptions, [f"kind={kind}", f"name={name}", *rest])
     new = scaffold(options.kind, options.name, options.fork, options.task, options.like)
-    tests = []
+
+    commands = []
     for path in new.write():
-        shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-        tests += [shown] if shown.name.startswith("test_") else []
+        shown = shortened(path)
         print_lines(f"  {shown}", files=[path])
+        if path.name.startswith("test_"):
+            commands.append(f"python -m pytest {shown}")
+
     print("\nFill in what the comments say. Then:")
-    for command in (*(f"python -m pytest {test}" for test in tests), *new.commands):
+    for command in (*commands, *new.commands):
         print(f"  {command}")
     return 0

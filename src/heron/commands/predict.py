@@ -53,7 +53,8 @@ class PredictOptions:
 def run(arguments: Sequence[str]) -> int:
     """Predict; returns 0, or 1 when some rows could not be used (all others are written)."""
     words = sort_words(arguments)
-    options, points = parse_options(PredictOptions, words.options), read_points(words.settings)
+    options = parse_options(PredictOptions, words.options)
+    points = read_points(words.settings)
     if len(points) > 1:
         raise ConfigError(
             "several values are compared by heron evaluate; to predict, give one of them"
@@ -61,46 +62,56 @@ def run(arguments: Sequence[str]) -> int:
     folders = [open_run(path) for path in options.run]
     if (options.input is None) == (options.text is None and options.context is None):
         raise ConfigError("name input=FILE, or one text: text=... (context=... and question=...)")
-    given = {"cache": options.cache, "data": options.data}
-    paths = {name: str(folder) for name, folder in given.items() if folder}
+
+    paths = {}
+    if options.cache:
+        paths["cache"] = str(options.cache)
+    if options.data:
+        paths["data"] = str(options.data)
     from heron.training.inference import changed_data, open_trained
 
     trained = open_trained(folders, paths, points[0], words.run_code)
     data = changed_data(trained, words.data)
-    if options.input is not None:
-        path = received(options.input)
-        out = options.input.with_name(f"{table_stem(path)}.predictions.csv")
-        return _predict_file(trained, data, path, options.out or out)
-    return _predict_text(trained, data, options)
+    if options.input is None:
+        return _predict_text(trained, data, options)
+    path = received(options.input)
+    out = options.input.with_name(f"{table_stem(path)}.predictions.csv")
+    return _predict_file(trained, data, path, options.out or out)
 
 
 def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path) -> int:
-    paths = trained.config.paths
-    found: list[Problem] = []
+    """Predict the rows of a file and write them, some thousands at a time."""
+    data_dir = Path(trained.config.paths.data)
+    cache_dir = Path(trained.config.paths.cache)
+    problems: list[Problem] = []
     cleanups: list[Callable[[], None]] = []
     predicted = 0
 
     def answers() -> Iterator[Mapping[str, Sequence[Any]]]:
         nonlocal predicted
-        for rows in read_parts(path, data, CHUNK, Path(paths.data), Path(paths.cache)):
-            found.extend(rows.problems)
-            if rows.examples:
-                predictions, refused = trained.predict(rows.examples, cleanups)
-                lines = {e.guid: e.side["line"] for e in rows.examples}
-                cut = [Problem(place_of(path, lines[p.where]), p.what, p.fix) for p in refused]
-                found.extend(cut)
-                predicted += len(predictions.guids)
-                yield predictions.answers(trained.config)
+        for rows in read_parts(path, data, CHUNK, data_dir, cache_dir):
+            problems.extend(rows.problems)
+            if not rows.examples:
+                continue
+            predictions, refused = trained.predict(rows.examples, cleanups)
+            lines = {example.guid: example.side["line"] for example in rows.examples}
+            for problem in refused:  # by guid; the user knows the line
+                place = place_of(path, lines[problem.where])
+                problems.append(Problem(place, problem.what, problem.fix))
+            predicted += len(predictions.guids)
+            yield predictions.answers(trained.config)
 
     write_chunks(out, answers())
     for clean_up in cleanups:
         clean_up()
-    problems = sorted(found, key=lambda each: each.number)
+
+    problems.sort(key=lambda problem: problem.number)
     print_lines(f"{predicted} rows predicted: {out}", files=[out])
-    if problems:
-        error = DataError(problems, limit=50)
-        print(f"{len(problems)} rows could not be used:\n{error}", file=sys.stderr)
-    return 1 if problems else 0
+    if not problems:
+        return 0
+    error = DataError(problems, limit=50)
+    print(f"{len(problems)} rows could not be used:\n{error}", file=sys.stderr)
+    return 1
 
 
 def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -> int:
@@ -112,20 +123,31 @@ def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -
         raise ConfigError("missing option text_pair=... (or question=...): the run reads pairs")
     if columns.text_pair is None and text_pair is not None:
         say("text_pair: no effect, the run reads one text at a time")
-    row = {columns.text: text, **({columns.text_pair: text_pair} if columns.text_pair else {})}
-    places = Path(trained.config.paths.data), Path(trained.config.paths.cache)
+
+    row = {columns.text: text}
+    if columns.text_pair:
+        row[columns.text_pair] = text_pair
+    data_dir = Path(trained.config.paths.data)
+    cache_dir = Path(trained.config.paths.cache)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "text.jsonl"
         path.write_text(json.dumps(row), encoding="utf-8")
         try:
-            rows = read_rows(path, data, "ignored", "report", *places)
+            rows = read_rows(path, data, "ignored", "report", data_dir, cache_dir)
         except DataError as error:
-            raise DataError([Problem("text", p.what, p.fix) for p in error.problems]) from error
+            raise DataError(_of_text(error.problems)) from error
+
     predictions, refused = trained.predict(rows.examples[:1])
     if refused:
-        raise DataError([Problem("text", p.what, p.fix) for p in refused])
-    found = predictions.answers(trained.config)
-    table = Table("prediction", tuple(found), (tuple(values[0] for values in found.values()),))
+        raise DataError(_of_text(refused))
+    answers = predictions.answers(trained.config)
+    cells = [values[0] for values in answers.values()]
+    table = Table("prediction", list(answers), [cells])
     if not gather(tables=[table]):
         print_lines(*predictions.lines(trained.config))
     return 0
+
+
+def _of_text(problems: Sequence[Problem]) -> list[Problem]:
+    """Name the place of problems `text`: the user knows no file and no guid."""
+    return [Problem("text", problem.what, problem.fix) for problem in problems]

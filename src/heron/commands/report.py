@@ -22,7 +22,7 @@ class ReportOptions:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run `heron report DIR [out=DIR] [published=FILE] [against=GROUP]`; returns the exit code."""
+    """Write and name the files of a report; returns the exit code."""
     options = parse_options(ReportOptions, arguments)
     files = write_report(options.run, options.out, options.published, options.against)
     print_lines(files.html, files.figure, *files.tables)

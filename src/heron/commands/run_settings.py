@@ -17,6 +17,9 @@ SETTINGS = ("encoder.stride", "batching.tokens", "trainer.precision")
 RUN_CODE = "encoder.trust_remote_code"
 
 
+Point = dict[str, int | str | None]  # a value for each key of `SETTINGS` that is overridden
+
+
 class Words(NamedTuple):
     """A command's overrides by kind."""
 
@@ -28,24 +31,30 @@ class Words(NamedTuple):
 
 def sort_words(arguments: Sequence[str]) -> Words:
     """Separate a command's own options from overrides."""
-    found = Words([], [], [])
+    options = list[str]()
+    settings = list[str]()
+    data = list[str]()
+    run_code = False
     for word in arguments:
         key, _, value = word.partition("=")
         if key == RUN_CODE:
-            found = found._replace(run_code=value.lower() == "true")
+            run_code = value.lower() == "true"
         elif key in SETTINGS or key.startswith("task."):
-            found.settings.append(word)
+            settings.append(word)
         elif key.startswith("data."):
-            found.data.append(word)
+            data.append(word)
+        elif key == "paths.data":
+            options.append(f"data={value}")
         else:
-            found.options.append(f"data={value}" if key == "paths.data" else word)
-    return found
+            options.append(word)
+    return Words(options, settings, data, run_code)
 
 
-def read_points(words: Sequence[str]) -> list[dict[str, int | str | None]]:
+def read_points(words: Sequence[str]) -> list[Point]:
     """List all combinations of the values of `SETTINGS` in overrides such as `key=10,20,30`."""
-    given = {}
-    for key, _, value in (word.partition("=") for word in words):
-        values = [value] if value.startswith("[") else dict.fromkeys(value.split(","))
-        given[key] = [parse_yaml(each) for each in values]
-    return [dict(zip(given, point, strict=True)) for point in product(*given.values())]
+    values_of: dict[str, list[int | str | None]] = {}
+    for word in words:
+        key, _, value = word.partition("=")
+        texts = [value] if value.startswith("[") else dict.fromkeys(value.split(","))
+        values_of[key] = [parse_yaml(text) for text in texts]
+    return [dict(zip(values_of, point, strict=True)) for point in product(*values_of.values())]

@@ -29,6 +29,8 @@ files:
   test: {{path: {0}/test.csv}}
 validation: {{fraction: 0.2, by: row, seed: 0}}
 """
+# Keys of a data set that name its files and say how they are split, with what is below them.
+_SPLITS = re.compile(r"^(files|holdout|validation):.*?(?=^\w|\Z)", re.M | re.S)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -71,9 +73,11 @@ class Scaffold:
         Raises:
             ConfigError: one of the files exists. Nothing is written then.
         """
-        if present := [str(path) for path in self.files if path.exists()]:
+        present = [str(path) for path in self.files if path.exists()]
+        if present:
+            names = ", ".join(present)
             raise ConfigError(
-                f"{', '.join(present)}: exists already, and nothing is overwritten; choose another "
+                f"{names}: exists already, and nothing is overwritten; choose another "
                 "name, or move the file away"
             )
         for path, text in self.files.items():
@@ -105,32 +109,38 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "", like: str = "
     if like and kind != "task":
         raise ConfigError(f"like={like} is an option of heron new task only")
     fork = fork or name
-    for what, said in (("name", name), ("fork", fork)):
-        _check_name(what, said)
+    _check_name("name", name)
+    _check_name("fork", fork)
     _check_new(kind, name)
-    example = like or KINDS[kind].example
 
-    new = {example: name, _FORK: fork} | (_of_language(name) if kind == "language" else {})
-    new |= _of_head(task) if kind == "head" and task else {}
+    example = like or KINDS[kind].example
+    new_names = {example: name, _FORK: fork}
+    if kind == "language":
+        new_names |= _of_language(name)
+    if kind == "head" and task:
+        new_names |= _of_head(task)
+    # A name may be a part of another one that `_` joins, as in `test_largest`.
+    old_name = re.compile(rf"(?<![^\W_])({'|'.join(new_names)})(?![^\W_])")
 
     def renamed(text: str) -> str:
-        # A name may be a part of another one that `_` joins, as in `test_largest`.
-        return re.sub(rf"(?<![^\W_])({'|'.join(new)})(?![^\W_])", lambda found: new[found[1]], text)
+        return old_name.sub(lambda match: new_names[match[1]], text)
 
     blocks, commands = _of_fork(like) if like else _of_page(kind)
-    imports = [line for line in blocks.get("__init__.py", "").splitlines(True) if example in line]
-    files = {renamed(file): renamed(code) for file, code in blocks.items() if example in file}
-    if kind == "dataset":
-        files[f"conf/data/{name}.yaml"] = _own_data(name, task or "nli")
+    lines = blocks.get("__init__.py", "").splitlines(keepends=True)
+    imports = "".join(line for line in lines if example in line)
+
     root = _root(fork)
     folder = root / "experiments" / fork
-    return Scaffold(
-        # pytest imports each `__init__.py` above a test: tests are not in the fork's folder.
-        {(root if file.startswith("tests/") else folder) / file: files[file] for file in files},
-        folder / "__init__.py",
-        renamed("".join(imports)),
-        [renamed(line) for line in commands],
-    )
+    files = {}
+    for file, code in blocks.items():
+        if example in file:
+            # pytest imports each `__init__.py` above a test: tests are not in the fork's folder.
+            parent = root if file.startswith("tests/") else folder
+            files[parent / renamed(file)] = renamed(code)
+    if kind == "dataset":
+        files[folder / f"conf/data/{name}.yaml"] = _own_data(name, task or "nli")
+    commands = [renamed(command) for command in commands]
+    return Scaffold(files, folder / "__init__.py", renamed(imports), commands)
 
 
 def _of_language(code: str) -> dict[str, str]:
@@ -145,57 +155,72 @@ def _of_head(task: str) -> dict[str, str]:
     """Map the input form, the heads and the data set of the page's head to those of a task."""
     from heron.tasks.task import ClassTask  # start-up time
 
-    fit = {name: TASKS[name] for name in TASKS if isinstance(TASKS[name], ClassTask)}
-    if task not in fit:
+    with_classes = [name for name in TASKS if isinstance(TASKS[name], ClassTask)]
+    if task not in with_classes:
         raise ConfigError(
             f"task={task}: a pooling and a classifier are a head of tasks with classes."
-            f"{nearest(task, fit, listed=True)}"
+            f"{nearest(task, with_classes, listed=True)}"
         )
+    form = TASKS[task].forms[0]
+    head = TASKS[task].head
     data = _data_sets("chronicle*").get(task) or _data_sets("own_*")[task]
-    return {"pair": fit[task].forms[0], "cross": fit[task].head, "chronicle_nli": data.stem}
+    return {"pair": form, "cross": head, "chronicle_nli": data.stem}
 
 
 def _data_sets(pattern: str) -> dict[str, Path]:
-    """Find heron's own data sets whose names have a pattern, the first one by task."""
+    """Find, by task, the first of heron's own data sets whose name matches a pattern."""
     from heron.data.config import read_config  # start-up time
 
-    found = sorted(conf_dir().glob(f"data/{pattern}.yaml"), reverse=True)
-    return {read_config(path).task: path for path in found}
+    paths: dict[str, Path] = {}
+    for path in sorted(conf_dir().glob(f"data/{pattern}.yaml")):
+        paths.setdefault(read_config(path).task, path)
+    return paths
 
 
 def _of_page(kind: str) -> tuple[dict[str, str], list[str]]:
     """Read the files and the commands of a page."""
-    page = (conf_dir().parent / "experiments" / "adding" / f"{kind}.md").read_text(encoding="utf-8")
-    blocks = {found["file"]: found["code"] for found in _BLOCK.finditer(page)}
-    return blocks, _COMMANDS.findall(page)[-1].splitlines()
+    path = conf_dir().parent / "experiments" / "adding" / f"{kind}.md"
+    page = path.read_text(encoding="utf-8")
+    blocks = {match["file"]: match["code"] for match in _BLOCK.finditer(page)}
+    commands = _COMMANDS.findall(page)[-1]
+    return blocks, commands.splitlines()
 
 
 def _of_fork(like: str) -> tuple[dict[str, str], list[str]]:
     """Read a fork that registers a task of its own name, as if a page showed it."""
-    found = (root / "experiments" / like for root in (*experiment_roots(), conf_dir().parent))
-    source = next((each for each in found if (each / f"conf/task/{like}.yaml").is_file()), None)
-    if source is None:
-        raise ConfigError(f"like={like}: no fork in experiments/ with conf/task/{like}.yaml")
-    data, name = min(source.glob("conf/data/*.yaml")), f"{like}_own"
-    read = {
-        path: re.sub(rf"\b{data.stem}\b", name, path.read_text(encoding="utf-8"))
-        for path in (*source.glob("*.py"), *source.rglob("*.yaml"))
-    }
-    own = f"heron_forks.{like}.", f"heron_forks.{_FORK}.task_{like}."
-    files = {
-        f"task_{like}/{path.name}": text.replace(*own)
-        for path, text in read.items()
-        if path.suffix == ".py"
-    }
+    source = _find_fork(like)
+    data = min(source.glob("conf/data/*.yaml"))
+    new_data = f"{like}_own"
+
+    def read(path: Path) -> str:
+        text = path.read_text(encoding="utf-8")
+        return re.sub(rf"\b{data.stem}\b", new_data, text)
+
+    files = {}
+    old_package = f"heron_forks.{like}."
+    new_package = f"heron_forks.{_FORK}.task_{like}."
+    for path in source.glob("*.py"):
+        files[f"task_{like}/{path.name}"] = read(path).replace(old_package, new_package)
     for group in ("task", "head"):
-        files[f"conf/{group}/{like}.yaml"] = read[source / f"conf/{group}/{like}.yaml"]
-    splits = re.compile(r"^(files|holdout|validation):.*?(?=^\w|\Z)", re.M | re.S)
-    files[f"conf/data/{name}.yaml"] = splits.sub("", read[data]) + _FILES.format(like)
+        option = f"conf/{group}/{like}.yaml"
+        files[option] = read(source / option)
+    without_files = _SPLITS.sub("", read(data))
+    files[f"conf/data/{new_data}.yaml"] = without_files + _FILES.format(like)
     files["__init__.py"] = f"from . import task_{like}\n"
-    return files, [f"heron train data={name}"]
+    return files, [f"heron train data={new_data}"]
+
+
+def _find_fork(name: str) -> Path:
+    """Find the folder of a fork with a task of its own name."""
+    for root in (*experiment_roots(), conf_dir().parent):
+        folder = root / "experiments" / name
+        if (folder / f"conf/task/{name}.yaml").is_file():
+            return folder
+    raise ConfigError(f"like={name}: no fork in experiments/ with conf/task/{name}.yaml")
 
 
 def _check_name(what: str, name: str) -> None:
+    """Refuse what is no name of a Python module; the message proposes the nearest one."""
     if _NAME.fullmatch(name):
         return
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
@@ -208,19 +233,22 @@ def _check_name(what: str, name: str) -> None:
 
 def _check_new(kind: str, name: str) -> None:
     """Refuse a name that heron or a fork has: only the first one would count."""
-    group, registry = KINDS[kind].group, KINDS[kind].registry
-    files = [conf / group / f"{name}.yaml" for conf in conf_dirs() if group]
-    taken = next((str(path) for path in files if path.exists()), "")
-    if not taken and registry and name in tuple(registry):
-        taken = "registered by heron or a fork"
-    if taken:
-        raise ConfigError(f"{kind} '{name}' exists already ({taken}): choose another name")
+    group = KINDS[kind].group
+    registry = KINDS[kind].registry
+    files = [conf / group / f"{name}.yaml" for conf in conf_dirs()] if group else []
+    present = [str(path) for path in files if path.exists()]
+    if not present and registry and name in tuple(registry):
+        present = ["registered by heron or a fork"]
+    if present:
+        raise ConfigError(f"{kind} '{name}' exists already ({present[0]}): choose another name")
 
 
 def _root(fork: str) -> Path:
     """Find the folder whose `experiments/` has the fork; a new fork is in the current folder."""
-    roots = experiment_roots()
-    return next((root for root in roots if (root / "experiments" / fork).is_dir()), Path.cwd())
+    for root in experiment_roots():
+        if (root / "experiments" / fork).is_dir():
+            return root
+    return Path.cwd()
 
 
 def _own_data(name: str, task: str) -> str:
@@ -228,8 +256,9 @@ def _own_data(name: str, task: str) -> str:
     templates = _data_sets("own_*")
     if task not in templates:
         raise ConfigError(f"task={task}: no such task.{nearest(task, templates, listed=True)}")
-    text = templates[task].read_text(encoding="utf-8").replace(templates[task].stem, name)
-    # Licence and citation: not needed for one's own table, but for a data set that others use.
-    return re.sub(
-        r"^title: .*\n", r"\g<0>licence: none yet\ncitation: none yet\n", text, flags=re.M
-    ).replace("{path: own/", f"{{path: {name}/")
+    template = templates[task]
+    text = template.read_text(encoding="utf-8").replace(template.stem, name)
+    # Not needed for one's own table, but for a data set that others use.
+    further = r"\g<0>licence: none yet\ncitation: none yet\n"
+    text = re.sub(r"^title: .*\n", further, text, flags=re.M)
+    return text.replace("{path: own/", f"{{path: {name}/")

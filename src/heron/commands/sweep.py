@@ -17,7 +17,8 @@ from heron.metrics.names import with_copied
 from heron.results.collect import RunRecord, collect, headline_metrics, is_run
 
 # In this order. `pruned`: ended early by its search.
-_ENDED, _BAD = ("done", "pruned"), ("failed", "broken")
+_ENDED = ("done", "pruned")
+_BAD = ("failed", "broken")
 _STATES = (*_ENDED, "running", "pending", "interrupted", *_BAD, "absent")
 
 
@@ -46,28 +47,30 @@ class Progress:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run `heron sweep DIR [--watch] [every=SECONDS]`; returns 1 if any job failed, else 0."""
+    """Print the progress of a sweep, once or repeatedly; returns 1 if any job failed, else 0."""
     words = ["watch=true" if word == "--watch" else word for word in arguments]
     options = parse_options(SweepOptions, words)
+    folder = options.run
     was_idle = False
     while True:
-        folder = options.run
-        started = (folder / JOURNAL).exists()
-        # A search was started here, but no job yet.
-        if options.watch and started and not any(map(is_run, (folder, *folder.iterdir()))):
+        is_search = (folder / JOURNAL).exists()
+        has_begun = not is_search or any(map(is_run, (folder, *folder.iterdir())))
+        if options.watch and not has_begun:
             print(f"{folder}: no job has begun", flush=True)
             time.sleep(options.every)
             continue
+
         jobs = read_progress(folder)
-        idle = not any(job.state in ("running", "pending") for job in jobs)
+        states = {job.state for job in jobs}
+        is_idle = states.isdisjoint(("running", "pending"))
         # A search may be between two jobs: a second look must find the same.
-        ended = not options.watch or (idle and (was_idle or not started))
-        was_idle = idle
-        if ended or not gather():  # gathered once, at the end
+        has_ended = not options.watch or (is_idle and (was_idle or not is_search))
+        was_idle = is_idle
+        if has_ended or not gather():  # gathered once, at the end
             print_tables([progress_table(jobs), failure_table(jobs)])
             print_lines(summary(jobs))
-        if ended:
-            return 1 if any(job.state in _BAD for job in jobs) else 0
+        if has_ended:
+            return 0 if states.isdisjoint(_BAD) else 1
         time.sleep(options.every)
 
 
@@ -76,36 +79,53 @@ def read_progress(folder: Path) -> list[Progress]:
     jobs = []
     for run in collect(folder):
         state = run.state if run.state in _STATES else "broken"
-        of = int(run.setting("trainer.max_epochs", 0))
-        if run.setting("baseline.name", "none") != "none" or run.setting("trainer.max_steps"):
-            of = 0  # no epochs, or as many as the steps take
-        jobs.append(Progress(run, state, min(_epochs(RunFolder(run.path)), of), of))
+        planned = int(run.setting("trainer.max_epochs", 0))
+        is_baseline = run.setting("baseline.name", "none") != "none"
+        has_steps = bool(run.setting("trainer.max_steps"))
+        if is_baseline or has_steps:
+            planned = 0  # no epochs, or as many as the steps take
+        finished = min(_epochs(RunFolder(run.path)), planned)
+        jobs.append(Progress(run, state, finished, planned))
     return sorted(jobs, key=lambda job: (_STATES.index(job.state), job.run.job))
 
 
 def progress_table(jobs: Sequence[Progress]) -> Table:
     """Show state, epochs, seconds and the headline score on validation of each job."""
-    headline = headline_metrics([job.run for job in jobs])
-    monitored = {str(job.run.setting("trainer.monitor")) for job in jobs}
-    first = list(monitored) if len(monitored) == 1 and monitored <= set(headline) else headline[:1]
-    metrics = with_copied(first or ["score"], headline)
+    metrics = _shown_metrics([job.run for job in jobs])
+    columns = ["state", "job", "epochs", "seconds"]
+    for metric in metrics:
+        columns.append(f"validation {metric}")
+
     rows = []
     for job in jobs:
-        found = job.run.scores.get("validation", {})
-        scores: list[Cell] = [found.get(metric) for metric in metrics]
         epochs = f"{job.epochs} of {job.of}" if job.of else ""
-        if job.state == "running" and (steps := job.run.status.get("steps")):
+        steps = job.run.status.get("steps")
+        if job.state == "running" and steps:
             epochs += f" (step {steps['done']} of {steps['of']})"
-        rows.append((job.state, job.run.job, epochs, f"{job.seconds:.1f}", *scores))
-    columns = ("state", "job", "epochs", "seconds", *(f"validation {name}" for name in metrics))
-    return Table("Jobs", columns, tuple(rows))
+        row: list[Cell] = [job.state, job.run.job, epochs, f"{job.seconds:.1f}"]
+        validation = job.run.scores.get("validation", {})
+        for metric in metrics:
+            row.append(validation.get(metric))
+        rows.append(row)
+    return Table("Jobs", columns, rows)
+
+
+def _shown_metrics(runs: Sequence[RunRecord]) -> list[str]:
+    """Choose the score that all runs monitor, or else the task's headline score."""
+    headline = headline_metrics(runs)
+    monitored = {str(run.setting("trainer.monitor")) for run in runs}
+    if len(monitored) == 1 and monitored <= set(headline):
+        return with_copied(list(monitored), headline)
+    return with_copied(headline[:1] or ["score"], headline)
 
 
 def failure_table(jobs: Sequence[Progress]) -> Table:
     """Show the first line of each failure."""
-    bad = [job.run for job in jobs if job.state in (*_BAD, "interrupted")]
-    errors = ((run.job, first_line(str(run.status.get("error") or ""))) for run in bad)
-    rows = tuple(pair for pair in errors if pair[1])
+    rows = []
+    for job in jobs:
+        error = first_line(str(job.run.status.get("error") or ""))
+        if error and job.state in (*_BAD, "interrupted"):
+            rows.append((job.run.job, error))
     note = "What was printed: log.txt in the job's folder; the traceback's end: status.json."
     return Table("Failures", ("job", "error"), rows, note)
 
@@ -113,9 +133,13 @@ def failure_table(jobs: Sequence[Progress]) -> Table:
 def summary(jobs: Sequence[Progress]) -> str:
     """Say on one line how many jobs are in which state, and about how long the rest takes."""
     counts = Counter(job.state for job in jobs)
-    parts = [f"{counts[state]} {state}" for state in _STATES if counts[state]]
-    text, left = f"{len(jobs)} jobs: {', '.join(parts)}", time_left(jobs)
-    return f"{text}; about {duration(left)} left" if left else text
+    parts = []
+    for state in _STATES:
+        if counts[state]:
+            parts.append(f"{counts[state]} {state}")
+    text = f"{len(jobs)} jobs: " + ", ".join(parts)
+    seconds = time_left(jobs)
+    return f"{text}; about {duration(seconds)} left" if seconds else text
 
 
 def time_left(jobs: Sequence[Progress]) -> float:
@@ -126,10 +150,10 @@ def time_left(jobs: Sequence[Progress]) -> float:
     done = [job.seconds for job in jobs if job.state == "done"]
     if not done:
         return 0.0
-    each = statistics.median(done)
-    running = [max(0.0, each - job.seconds) for job in jobs if job.state == "running"]
-    waiting = sum(job.state == "pending" for job in jobs)
-    return (sum(running) + each * waiting) / max(1, len(running))
+    usual = statistics.median(done)
+    running = [max(0.0, usual - job.seconds) for job in jobs if job.state == "running"]
+    pending = [usual for job in jobs if job.state == "pending"]
+    return (sum(running) + sum(pending)) / max(1, len(running))
 
 
 def _epochs(folder: RunFolder) -> int:
@@ -139,4 +163,5 @@ def _epochs(folder: RunFolder) -> int:
     except ConfigError:
         return 0
     validated = [row for row in rows if "validation/loss" in row]
-    return max((int(row["epoch"]) + 1 for row in validated or rows if "epoch" in row), default=0)
+    numbers = [int(row["epoch"]) for row in validated or rows if "epoch" in row]
+    return max(numbers) + 1 if numbers else 0

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hydra.core.hydra_config import HydraConfig
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.experimental.callback import Callback
 from hydra.types import RunMode
@@ -14,11 +13,13 @@ from omegaconf import DictConfig
 
 from heron.base.errors import ConfigError, HeronError
 from heron.base.files import dump_yaml, read_yaml
+from heron.base.folders import shortened
 from heron.base.run_folder import RunFolder, open_run
 from heron.base.secrets import redacted
 from heron.base.signals import Terminated
 from heron.base.terminal import begin, print_lines
-from heron.config.compose import run_application, shortened
+from heron.config.compose import run_application
+from heron.config.hydra_door import running_config
 from heron.config.words import read_agent
 from heron.training.compose import Composition
 from heron.training.run import Run, count_ranks
@@ -56,11 +57,11 @@ def train(config: DictConfig) -> float | None:
         ConfigError: what is asked for cannot be run.
         Printed: the run has failed.
     """
-    whole = HydraConfig.get()._get_root()  # type: ignore[attr-defined]  # `config` is a part of it
-    composition = Composition(whole)
-    settings, hydra = composition.resolved(), composition.whole.hydra
-    place = hydra.runtime.output_dir
-    folder = RunFolder(Path(place) if hydra.job.chdir else shortened(place))
+    composition = Composition(running_config())  # `config` lacks the key `hydra`
+    settings = composition.resolved()
+    hydra = composition.whole.hydra
+    output_dir = Path(hydra.runtime.output_dir)
+    folder = RunFolder(output_dir if hydra.job.chdir else shortened(output_dir))
     job = Run(settings, folder, composition.overrides)
     try:
         if not job.is_kept():
@@ -98,12 +99,14 @@ def repeat(words: Sequence[str]) -> int:
     """Train the run that `run.from=` names again, and compare scores; returns the exit code."""
     from heron.commands.train_from import compare, configure
 
-    first = next(word for word in words if word.startswith(_FROM))
-    before, rest = open_run(Path(first.removeprefix(_FROM))), [w for w in words if w != first]
-    config = configure(before, rest)
-    after = RunFolder(run_path(config, rest))
+    name = next(word for word in words if word.startswith(_FROM))
+    before = open_run(Path(name.removeprefix(_FROM)))
+    changes = [word for word in words if word != name]
+    config = configure(before, changes)
+    after = RunFolder(run_path(config, changes))
     if after.path.resolve() == before.path.resolve():
         raise ConfigError(f"{before.path} would be overwritten: name another run.job")
+
     job = Run(config, after, list(words))
     job.check({})
     after.path.mkdir(parents=True, exist_ok=True)
@@ -122,10 +125,14 @@ class Keeper(Callback):
         if config.hydra.output_subdir is None:
             return
         folder = Path(config.hydra.runtime.output_dir, config.hydra.output_subdir)
+        files = list(folder.glob("*.yaml"))
         of_sweep = Path(str(config.hydra.sweep.dir), "multirun.yaml")  # written by other sweepers
-        for file in (*folder.glob("*.yaml"), *([of_sweep] if of_sweep.is_file() else [])):
+        if of_sweep.is_file():
+            files.append(of_sweep)
+        for file in files:
             values = read_yaml(file)
-            if (masked := redacted(values)) != values:
+            masked = redacted(values)
+            if masked != values:
                 file.write_text(dump_yaml(masked), "utf-8")
 
 
@@ -133,17 +140,23 @@ def report(jobs: Sequence[JobReturn]) -> None:
     """Write the report of a run, or of every sweep that the jobs lie in; print where it is."""
     from heron.results.collect import collect, is_run
 
-    folders = [folder for folder in map(folder_of, jobs) if folder is not None and is_run(folder)]
+    folders = []
+    for job in jobs:
+        folder = folder_of(job)
+        if folder is not None and is_run(folder):
+            folders.append(folder)
     if not folders:
         return
     if is_single(jobs[0]):
         from heron.reports.run import write_run_report
 
-        files = [write_run_report(collect(folders[0])[0], folders[0])]
+        (run,) = collect(folders[0])
+        files = [write_run_report(run, folders[0])]
     else:
         from heron.reports.sweep import write_reports
 
-        files = write_reports(list(dict.fromkeys(folder.parent for folder in folders)))
+        sweeps = dict.fromkeys(folder.parent for folder in folders)
+        files = write_reports(list(sweeps))
     for written in files:
         print_lines(written.html, written.figure, *written.tables)
 
@@ -151,7 +164,7 @@ def report(jobs: Sequence[JobReturn]) -> None:
 def folder_of(job: JobReturn) -> Path | None:
     """Find a job's folder: heron's launcher names it, Hydra's leave the job's configuration."""
     if job.hydra_cfg is not None:
-        return shortened(job.hydra_cfg.hydra.runtime.output_dir)
+        return shortened(Path(job.hydra_cfg.hydra.runtime.output_dir))
     return Path(job.working_dir) if job.working_dir else None
 
 

@@ -28,10 +28,12 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
     known = all_keys()
     for word in words:
         key, equals, _ = word.partition("=")
-        if not equals or key not in known or ("." not in key and key != "seed"):
+        is_value = key in known and ("." in key or key == "seed")
+        if not equals or not is_value:
+            hint = nearest(key, known)
             raise ConfigError(
                 f"{word}: run.from=DIR takes the old run's configuration; change single keys, "
-                f"such as optim.lr=1e-5.{nearest(key, known)}"
+                f"such as optim.lr=1e-5.{hint}"
             )
     folder = before.path.resolve()
     changes = {
@@ -42,7 +44,8 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
         "run.trust": False,  # only the command may say so
         "sweeper": {},  # the new run is no trial of the old one's search
     }
-    changes |= {word.partition("=")[0]: read_value(word) for word in words}
+    for word in words:
+        changes[word.partition("=")[0]] = read_value(word)
     config = derive(read_stored(before.config), changes, composed=True)
     if not config.run.trust:
         check_trusted(config)
@@ -52,25 +55,39 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
 def compare(before: RunFolder, after: RunFolder) -> list[str]:
     """Say whether two runs scored the same, and if not, by how much and what else differs."""
     try:
-        old, new = _flat(before.read_scores()), _flat(after.read_scores())
+        old = _by_split_and_name(before.read_scores())
+        new = _by_split_and_name(after.read_scores())
     except ConfigError as error:
         return [f"nothing to compare with: {error}"]
     if not old:
         return [f"{before.path} has no scores to compare with"]
-    moved = {key: new[key] - old[key] for key in old if key in new and new[key] != old[key]}
-    status, other = before.read_status(), after.read_status()
-    causes = [
-        f"the {words} differ" for key, words in _CAUSES.items() if status.get(key) != other.get(key)
-    ]
-    if not moved and old.keys() == new.keys():
-        return [f"all {len(old)} scores are equal", *causes]
-    shown = sorted(moved, key=lambda key: -abs(moved[key]))[:5]
-    return [
-        f"{len(moved)} of {len(old)} scores differ, most of all:",
-        *(f"  {key}: {old[key]:.6f}, now {new[key]:.6f} ({moved[key]:+.1e})" for key in shown),
-        *causes,
-    ]
+
+    changes = {}
+    for key, value in old.items():
+        change = new.get(key, value) - value
+        if change:
+            changes[key] = change
+    if not changes and old.keys() == new.keys():
+        lines = [f"all {len(old)} scores are equal"]
+    else:
+        lines = [f"{len(changes)} of {len(old)} scores differ, most of all:"]
+    largest_first = sorted(changes, key=lambda key: -abs(changes[key]))
+    for key in largest_first[:5]:
+        change = changes[key]
+        lines.append(f"  {key}: {old[key]:.6f}, now {new[key]:.6f} ({change:+.1e})")
+
+    old_status = before.read_status()
+    new_status = after.read_status()
+    for key, words in _CAUSES.items():
+        if old_status.get(key) != new_status.get(key):
+            lines.append(f"the {words} differ")
+    return lines
 
 
-def _flat(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    return {f"{split} {name}": value for split, of in scores.items() for name, value in of.items()}
+def _by_split_and_name(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Put the scores of all splits into one mapping, `test macro_f1`."""
+    flat = {}
+    for split, of_split in scores.items():
+        for name, value in of_split.items():
+            flat[f"{split} {name}"] = value
+    return flat

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
@@ -10,37 +9,38 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hydra._internal.callbacks import Callbacks
-from hydra._internal.hydra import Hydra
-from hydra._internal.utils import create_config_search_path, get_args_parser
-from hydra.core.config_search_path import SearchPathQuery
-from hydra.core.global_hydra import GlobalHydra
-from hydra.core.hydra_config import HydraConfig
 from hydra.core.utils import JobReturn, JobStatus, run_job
 from hydra.errors import HydraException
-from hydra.types import HydraContext, RunMode, TaskFunction
+from hydra.types import RunMode, TaskFunction
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from heron.base.errors import ConfigError
-from heron.base.folders import add_forks, conf_dir, conf_dirs
+from heron.base.folders import add_forks
 from heron.config.constraints import key_of
+from heron.config.hydra_door import (
+    Hydra,
+    get_args_parser,
+    job_context,
+    open_hydra,
+    result_of,
+)
 from heron.config.words import PARSER, rewrite
 
 
 def typed_words(whole: DictConfig) -> list[str]:
     """List the overrides that a configuration was composed with; `${...}` in them stays."""
-    found: Any = OmegaConf.to_container(whole.hydra.overrides.task, resolve=False)
-    return list(found)
+    words: Any = OmegaConf.to_container(whole.hydra.overrides.task, resolve=False)
+    return list(words)
 
 
 def run_application(name: str, arguments: Sequence[str], task: TaskFunction) -> list[JobReturn]:
-    """Do what a program of `hydra.main` would do with its command line.
+    """Run a command line as a program of `hydra.main` would.
 
     Returns:
-        How the jobs ended; a single one that failed raises its error. Empty where the command only
-        shows something.
+        What Hydra returns of each job; empty where flags such as `--cfg` only print. A single job
+        that failed raises its error.
 
     Raises:
         ConfigError: an error of Hydra's, with the nearest name.
@@ -54,65 +54,79 @@ def run_application(name: str, arguments: Sequence[str], task: TaskFunction) -> 
             config = composed(hydra, flags, name)
             if config.hydra.mode == RunMode.MULTIRUN:
                 words = [*flags.overrides, "hydra.mode=MULTIRUN"]
-                found = hydra.multirun(name, task, words) or []
-                return [each for batch in found for each in batch]
-            str(config.hydra.run.dir)  # raises what is wrong with the configuration
-        context = HydraContext(hydra.config_loader, Callbacks(config))
+                batches = hydra.multirun(name, task, words) or []
+                return [job for batch in batches for job in batch]
+            str(config.hydra.run.dir)  # resolves the configuration, which raises what is wrong
+        context = job_context(config, hydra.config_loader)
         context.callbacks.on_run_start(config=config, config_name=name)
-        ended = run_job(task, config, "hydra.run.dir", None, context)
-        context.callbacks.on_run_end(config=config, config_name=name, job_return=ended)
-    if ended.status == JobStatus.FAILED:
-        raise ended._return_value
-    return [ended]
+        job = run_job(task, config, "hydra.run.dir", None, context)
+        context.callbacks.on_run_end(config=config, config_name=name, job_return=job)
+    if job.status == JobStatus.FAILED:
+        raise result_of(job)
+    return [job]
 
 
 def run_in_hydra(whole: DictConfig, task: Callable[[], Any]) -> Any:
-    """Call `task` as Hydra runs a sweep's job: `.hydra`, `job.chdir`, environment, callbacks."""
-    context = HydraContext(None, Callbacks(whole))  # type: ignore[arg-type]  # nothing is composed
-    ended = run_job(lambda _: task(), whole, "hydra.sweep.dir", "hydra.sweep.subdir", context)
-    if ended.status == JobStatus.FAILED:
-        raise ended._return_value
-    return ended.return_value
+    """Call `task` as Hydra runs a job of a sweep: `.hydra`, `job.chdir`, environment, callbacks."""
+    context = job_context(whole)
+    job = run_job(lambda _: task(), whole, "hydra.sweep.dir", "hydra.sweep.subdir", context)
+    if job.status == JobStatus.FAILED:
+        raise result_of(job)
+    return job.return_value
 
 
 def read_flags(arguments: Sequence[str]) -> Namespace:
-    """Read Hydra's flags, and write the words as Hydra reads them; `folders`: of --config-dir."""
+    """Parse Hydra's flags, and rewrite the overrides for Hydra's grammar.
+
+    Returns:
+        Hydra's flags; `overrides` are rewritten (see `heron.config.words.rewrite`), and `folders`
+        has the folder of `--config-dir`, if any.
+    """
     parser = get_args_parser()
     parser.prog = "heron train"
     # Intermixed: overrides may stand on both sides of a flag, `data=trc -m head=ess,emp`.
     flags = parser.parse_intermixed_args(list(arguments))
     if flags.config_path is not None or flags.experimental_rerun is not None:
         raise ConfigError("heron needs its own conf/; --config-dir DIR adds a folder to it")
-    added = [] if flags.config_dir is None else [Path(flags.config_dir).absolute()]
-    if missing := [folder for folder in added if not folder.is_dir()]:
-        raise ConfigError(f"--config-dir: no folder {missing[0]}")
-    flags.folders = added
-    if flags.shell_completion or flags.hydra_help:
-        if flags.hydra_help:
-            flags.overrides = [word for word in flags.overrides if word.startswith("hydra")]
+    flags.folders = []
+    if flags.config_dir is not None:
+        folder = Path(flags.config_dir).absolute()
+        if not folder.is_dir():
+            raise ConfigError(f"--config-dir: no folder {folder}")
+        flags.folders = [folder]
+
+    if flags.hydra_help:
+        flags.overrides = [word for word in flags.overrides if word.startswith("hydra")]
+    if flags.hydra_help or flags.shell_completion:
         return flags
-    searched = [*added, *_searched(flags.overrides)]
+    searched = [*flags.folders, *_search_path(flags.overrides)]
     add_forks(searched)
     flags.overrides = rewrite(flags.overrides, searched)
     return flags
 
 
-def _searched(words: Sequence[str]) -> list[Path]:
+def _search_path(words: Sequence[str]) -> list[Path]:
     """List the folders in `hydra.searchpath=[...]`; packages are found by Hydra alone."""
-    values = [word.partition("=")[2] for word in words if key_of(word) == "hydra.searchpath"]
-    names = [each.strip(" '\"") for value in values for each in value.strip("[]").split(",")]
-    return [Path(name.removeprefix("file://")).absolute() for name in names if "pkg:" not in name]
+    folders = []
+    for word in words:
+        key, _, value = word.partition("=")
+        if key_of(key) != "hydra.searchpath":
+            continue
+        for name in value.strip("[]").split(","):
+            name = name.strip(" '\"")
+            if "pkg:" not in name:
+                folders.append(Path(name.removeprefix("file://")).absolute())
+    return folders
 
 
 def shown(hydra: Hydra, flags: Namespace, name: str) -> bool:
-    """Print what flags such as `--cfg` ask for, as Hydra does; returns whether one did."""
+    """Print the output of flags such as `--cfg`, as Hydra does; returns whether there was one."""
     if flags.hydra_help:
         hydra.hydra_help(name, get_args_parser(), flags)
     elif flags.shell_completion:
         hydra.shell_completion(name, flags.overrides)
     elif flags.cfg:
-        shown = flags.cfg, flags.package, flags.resolve
-        hydra.show_cfg(name, flags.overrides, *shown)
+        hydra.show_cfg(name, flags.overrides, flags.cfg, flags.package, flags.resolve)
     elif flags.info is not None:
         hydra.show_info(flags.info, config_name=name, overrides=flags.overrides)
     else:
@@ -121,12 +135,14 @@ def shown(hydra: Hydra, flags: Namespace, name: str) -> bool:
 
 
 def composed(hydra: Hydra, flags: Namespace, name: str) -> DictConfig:
-    """Compose a run, or the part that the jobs of a sweep share; `hydra.mode` says which."""
+    """Compose a run, or what the jobs of a sweep share; its `hydra.mode` tells which."""
     words = flags.overrides
-    swept = flags.multirun or any(
-        each.is_sweep_override() for each in PARSER.parse_overrides(list(words))
-    )
-    if swept and (flags.multirun or hydra.get_mode(name, words) == RunMode.MULTIRUN):
+    is_sweep = flags.multirun
+    if not is_sweep:
+        overrides = PARSER.parse_overrides(list(words))
+        has_sweep = any(override.is_sweep_override() for override in overrides)
+        is_sweep = has_sweep and hydra.get_mode(name, words) == RunMode.MULTIRUN
+    if is_sweep:
         config = hydra.compose_config(name, words, RunMode.MULTIRUN)
         config.hydra.mode = RunMode.MULTIRUN
         return config
@@ -136,26 +152,8 @@ def composed(hydra: Hydra, flags: Namespace, name: str) -> DictConfig:
 
 
 @contextmanager
-def open_hydra(name: str = "train", folders: Sequence[Path] = ()) -> Iterator[Hydra]:
-    """Set up Hydra to compose; afterwards, restore what the importing program has set up."""
-    before = GlobalHydra.instance().hydra, HydraConfig.instance().cfg
-    log, handlers, level = logging.root, logging.root.handlers[:], logging.root.level
-    GlobalHydra.instance().clear()
-    path = create_config_search_path(str(conf_dir()))
-    for folder in conf_dirs(folders)[1:]:
-        before_schema = SearchPathQuery(provider="schema", path=None)
-        path.prepend(folder.parent.name, f"file://{folder}", before_schema)
-    try:
-        yield Hydra.create_main_hydra2(name, path)
-    finally:
-        GlobalHydra.instance().hydra, HydraConfig.instance().cfg = before
-        log.handlers[:] = handlers  # `--info` and `hydra.verbose` change them
-        log.setLevel(level)
-
-
-@contextmanager
 def explained(overrides: Sequence[str]) -> Iterator[None]:
-    """Turn Hydra's and OmegaConf's errors into one message that names the nearest valid word."""
+    """Turn an error of Hydra or OmegaConf into a ConfigError that names the nearest valid word."""
     wrong_words = HydraException, OmegaConfBaseException, AssertionError, ValueError, ImportError
     try:
         yield
@@ -166,9 +164,3 @@ def explained(overrides: Sequence[str]) -> Iterator[None]:
         from heron.config.unreadable import wrong_file
 
         raise ConfigError(wrong_file(error) or explain_words(overrides, error)) from error
-
-
-def shortened(path: str) -> Path:
-    """Name a folder relative to the working one where it lies in it, as the command did."""
-    folder, here = Path(path), Path.cwd()
-    return folder.relative_to(here) if folder.is_relative_to(here) else folder

@@ -7,7 +7,7 @@ pydantic checks them, OmegaConf ignores them. A class whose fields depend on eac
 import dataclasses
 import re
 import types
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -60,7 +60,8 @@ class OneOf(Rule):
     """One of some names, or of a registry's; forks are loaded for unknown names only."""
 
     def __init__(self, *names: str, registry: Iterable[str] = ()):
-        self._own, self._registry = names, registry
+        self._own = names
+        self._registry = registry
 
     @property
     def names(self) -> list[str]:
@@ -111,7 +112,7 @@ PARTS: Registry[Any] = Registry("part of the configuration")
 
 
 class Unnamed(Rule):
-    """A mapping whose own key is left out on the command line: its entries are typed alone."""
+    """A mapping whose own key is left out: the entry `flags.x` of `trainer` is `trainer.x`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,11 +148,13 @@ class Chosen(Rule):
 
     def type(self) -> Any:
         """Make a dataclass with the keys of all entries, to find and describe them."""
-        every = [getattr(self.registry[name], "options", None) for name in self.registry]
-        bases = (*dict.fromkeys(filter(None, every)), self.base)
-        return dataclasses.dataclass(
-            type(self.base.__name__, bases, {"__doc__": self.base.__doc__})
-        )
+        bases: dict[Any, None] = {}  # each once, in order
+        for name in self.registry:
+            options = getattr(self.registry[name], "options", None)
+            if options:
+                bases[options] = None
+        members = {"__doc__": self.base.__doc__}
+        return dataclasses.dataclass(type(self.base.__name__, (*bases, self.base), members))
 
     def schema(self, name: str) -> Any:
         """Find the dataclass that has the keys of an entry."""
@@ -162,10 +165,10 @@ class Chosen(Rule):
 
     def check(self, value: Any) -> Any:
         """Read the value by the dataclass of its entry."""
-        given = value if isinstance(value, Mapping) else vars(value)
-        name = given.get("name", self.base.name)
+        keys = value if isinstance(value, Mapping) else vars(value)
+        name = keys.get("name", self.base.name)
         schema = self.schema(name)
-        return adapter(schema).validate_python(value if isinstance(value, schema) else given)
+        return adapter(schema).validate_python(value if isinstance(value, schema) else keys)
 
 
 class Checked:
@@ -180,16 +183,22 @@ class Checked:
         """Check the whole after its fields."""
         from pydantic_core import core_schema
 
-        return core_schema.no_info_after_validator_function(_whole, handler(source))
+        return core_schema.no_info_after_validator_function(_check_fields, handler(source))
 
 
-def _whole(part: Any) -> Any:
+def _check_fields(part: Any) -> Any:
+    """Check that no field lacks a value, and that the fields can work together."""
     from pydantic_core import ValidationError
 
-    if lacking := [name for name, value in vars(part).items() if value == MISSING]:
-        lines: Any = [{"type": "missing", "loc": (name,), "input": MISSING} for name in lacking]
+    lines: list[Any] = []
+    for name, value in vars(part).items():
+        if value == MISSING:
+            lines.append({"type": "missing", "loc": (name,), "input": MISSING})
+    if lines:
         raise ValidationError.from_exception_data(type(part).__name__, lines)
-    if problems := list(dict.fromkeys(part.problems())):
+
+    problems = dict.fromkeys(part.problems())
+    if problems:
         raise ValueError("\n".join(problems))
     return part
 
@@ -204,7 +213,10 @@ Seed = Annotated[int, Interval(ge=0, le=LAST_SEED)]
 
 def choices(hint: Any) -> list[str]:
     """List the names that a type allows; empty where it is not a choice of names."""
-    return next((rule.names for rule in _rules(hint) if isinstance(rule, OneOf)), [])
+    for rule in _rules(hint):
+        if isinstance(rule, OneOf):
+            return rule.names
+    return []
 
 
 @cache
@@ -218,35 +230,46 @@ def plain(hint: Any) -> Any:
     if get_origin(hint) is Annotated:
         kind, *rules = get_args(hint)
         return rules[0].type() if isinstance(rules[0], Chosen) else plain(kind)
-    if get_origin(hint) in (Union, types.UnionType):
-        return plain(next(each for each in get_args(hint) if each is not type(None)))
-    return hint
+    inner = _without_none(hint)
+    return hint if inner is hint else plain(inner)
+
+
+def _without_none(hint: Any) -> Any:
+    """Return X of `X | None`; other types are kept."""
+    if get_origin(hint) not in (Union, types.UnionType):
+        return hint
+    return next(kind for kind in get_args(hint) if kind is not type(None))
 
 
 def allowed(hint: Any) -> str:
     """Describe the values that a type's constraints allow, `at least 1`; empty without any."""
-    return ", ".join(filter(None, map(_allowed, _rules(hint))))
+    ranges = [_allowed(rule) for rule in _rules(hint)]
+    return ", ".join(text for text in ranges if text)
 
 
-def _rules(hint: Any) -> list[Any]:
-    if get_origin(hint) in (Union, types.UnionType):
-        return _rules(next(each for each in get_args(hint) if each is not type(None)))
-    return list(get_args(hint)[1:]) if get_origin(hint) is Annotated else []
+def _rules(hint: Any) -> Sequence[Any]:
+    """List the constraints of a type."""
+    hint = _without_none(hint)
+    return get_args(hint)[1:] if get_origin(hint) is Annotated else ()
 
 
 def _allowed(rule: Any) -> str:
+    """Describe one constraint; a range as mathematics writes it, `[0, 1)`."""
     if isinstance(rule, OneOf):
         return " | ".join(rule.names)
     if isinstance(rule, Rule):
         return str(getattr(rule, "allowed", ""))
     if isinstance(rule, Len):
         return f"{rule.min_length} entries"
-    ge, gt, le, lt = (getattr(rule, name, None) for name in ("ge", "gt", "le", "lt"))
-    low = f"at least {ge}" if gt is None else f"above {gt}"
+    ge = getattr(rule, "ge", None)
+    gt = getattr(rule, "gt", None)
+    le = getattr(rule, "le", None)
+    lt = getattr(rule, "lt", None)
     if le is None and lt is None:
-        return low
+        return f"at least {ge}" if gt is None else f"above {gt}"
     first = f"[{ge}" if gt is None else f"({gt}"
-    return f"in {first}, {f'{lt})' if le is None else f'{le}]'}"
+    last = f"{lt})" if le is None else f"{le}]"
+    return f"in {first}, {last}"
 
 
 # Returns the dataclass of a whole run, which a higher layer makes of the parts of all layers.
@@ -266,8 +289,10 @@ def key_types(schema: Any = None, prefix: str = "") -> Mapping[str, Any]:
         if any(isinstance(rule, Unnamed) for rule in _rules(hint)):
             continue
         types[prefix + name] = hint
-        if inner := _part(hint):
-            types |= key_types(inner, f"{prefix}{name}.")
+        kind = plain(hint)
+        # The keys of a mapping are the user's own: data.files.<split>, data.counts.<split>.
+        if _has_fields(kind):
+            types |= key_types(kind, f"{prefix}{name}.")
     return types
 
 
@@ -279,11 +304,16 @@ def chosen_type(key: str, name: str) -> Any:
     return None
 
 
+def _has_fields(kind: Any) -> bool:
+    return dataclasses.is_dataclass(kind)
+
+
 def _fields(schema: Any) -> Mapping[str, Any]:
-    """List the fields of a dataclass; of the root, tools' parts in place of `parts`."""
+    """List the fields of a dataclass; of the root (None), those of tools' and forks' parts too."""
     if schema is not None:
         return field_types(schema)
-    return {**field_types(root_schema()), **{name: PARTS[name] for name in PARTS}}
+    parts = {name: PARTS[name] for name in PARTS}
+    return {**field_types(root_schema()), **parts}
 
 
 def flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -305,35 +335,34 @@ def is_under(key: str, parent: str) -> bool:
     return f"{key}.".startswith(f"{parent}.")
 
 
-def _part(hint: Any) -> Any:
-    """Find the dataclass of a field (perhaps optional); None for a value.
-
-    A mapping's keys are the user's own: data.files.<split>, data.counts.<split>.
-    """
-    kind = plain(hint)
-    return kind if dataclasses.is_dataclass(kind) else None
-
-
 def type_of(key: str) -> Any:
     """Find a key's type, without constraints and `None`; None for an unknown key."""
-    first, *rest = key.split(".")
-    own = rest and first not in field_types(root_schema()) and PARTS.find(first)
-    return type_at(own, rest) if own else type_at(root_schema(), [first, *rest])
+    names = key.split(".")
+    if len(names) > 1 and names[0] not in field_types(root_schema()):
+        part = PARTS.find(names[0])
+        if part:
+            return type_at(part, names[1:])
+    return type_at(root_schema(), names)
 
 
-def type_at(schema: Any, parts: Iterable[str | int]) -> Any:
-    """Follow names of fields, of mappings and of lists to a type; None where there is none."""
-    found: Any = schema
-    names = list(parts)
-    for part, following in zip(names, [*names, ""][1:], strict=True):
-        if get_origin(found) in (dict, list):
-            found = plain(get_args(found)[-1])
-        elif dataclasses.is_dataclass(found):
-            kind: Any = found
-            hint = field_types(kind).get(str(part))
-            bases = [each.base for each in _rules(hint) if isinstance(each, Chosen)]
-            known = bases and str(following) in field_types(bases[0])  # without loading forks
-            found = bases[0] if known else plain(hint)
+def type_at(schema: Any, path: Sequence[str | int]) -> Any:
+    """Follow a path of fields, keys of mappings and indices to a type; None where there is none."""
+    kind = schema
+    for place, name in enumerate(path):
+        if get_origin(kind) in (dict, list):
+            kind = plain(get_args(kind)[-1])
+        elif _has_fields(kind):
+            hint = field_types(kind).get(str(name))
+            following = str(path[place + 1]) if place + 1 < len(path) else ""
+            kind = _base_with(hint, following) or plain(hint)
         else:
             return None
-    return found
+    return kind
+
+
+def _base_with(hint: Any, name: str) -> Any:
+    """Return the base of a `Chosen` if it has a field of this name, without loading forks."""
+    for rule in _rules(hint):
+        if isinstance(rule, Chosen) and name in field_types(rule.base):
+            return rule.base
+    return None

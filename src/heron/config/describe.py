@@ -20,6 +20,7 @@ from heron.config.constraints import (
     allowed,
     choices,
     chosen_type,
+    is_under,
     key_of,
     key_types,
     plain,
@@ -70,14 +71,14 @@ class Key:
 
     name: str  # dotted
     meaning: str  # the comment on its field; of a part, its class's docstring
-    kind: str  # type and range; empty for a part with keys of its own
+    kind: str  # type and range of values; empty for a part with keys of its own
     default: str  # of the schema, as on the command line; empty without one
 
 
 def groups() -> dict[str, dict[str, str]]:
     """List the config groups: the first sentence of each option, by name."""
-    found = sorted(config_groups() - set(_NO_GROUPS))
-    return {group: options(group) for group in found}
+    names = sorted(config_groups() - set(_NO_GROUPS))
+    return {name: options(name) for name in names}
 
 
 def options(group: str) -> dict[str, str]:
@@ -87,20 +88,22 @@ def options(group: str) -> dict[str, str]:
 
 def group_options(group: str, more: Sequence[Path] = ()) -> dict[str, Path]:
     """Find the options of a config group by name; those in its folders are `folder/option`."""
-    folders = [conf / group for conf in reversed(conf_dirs(more))]  # the first of a name counts
-    files = {
-        path.relative_to(folder).with_suffix("").as_posix(): path
-        for folder in folders
-        for path in sorted(folder.rglob("*.yaml"))
-    }
+    files: dict[str, Path] = {}
+    for conf in conf_dirs(more):
+        for path in (conf / group).rglob("*.yaml"):
+            name = path.relative_to(conf / group).with_suffix("").as_posix()
+            files.setdefault(name, path)  # the first of a name counts
     return dict(sorted(files.items()))
 
 
 def in_small(key: str, value: str, folders: Sequence[Path] = ()) -> str:
-    """Write the options in a value, or in a sweep's list, in small letters unless known so."""
+    """Write each option in a value (`ESS,EMP`) in small letters, where only that is an option."""
     known = {*choices(key_types().get(key)), *group_options(key, folders)}
-    each = [(name, name.lower()) for name in value.split(",")]
-    return ",".join(low if low in known and name not in known else name for name, low in each)
+    names = value.split(",")
+    for place, name in enumerate(names):
+        if name not in known and name.lower() in known:
+            names[place] = name.lower()
+    return ",".join(names)
 
 
 def first_comment(path: Path) -> str:
@@ -115,14 +118,13 @@ def first_comment(path: Path) -> str:
 
 
 def keys(part: str = "") -> list[Key]:
-    """List a part's keys, those of its own parts included; all keys for none.
+    """List the keys of a part of the configuration, those of its own parts included.
 
     Args:
-        part: dotted, `optim`; a single key lists itself.
+        part: dotted, `optim`; a single key lists itself; empty: all keys.
     """
-    types = key_types()
-    names = [name for name in types if not part or f"{name}.".startswith(f"{part}.")]
-    return [_key(name, types[name]) for name in names]
+    types = key_types().items()
+    return [_key(name, hint) for name, hint in types if not part or is_under(name, part)]
 
 
 def find(word: str) -> tuple[dict[str, Path], list[Key]]:
@@ -139,12 +141,13 @@ def find(word: str) -> tuple[dict[str, Path], list[Key]]:
         own = key_types(schema, f"{part}.")
         return {}, [key for key in keys(part) if key.name in own]
 
-    known = config_groups() - set(_NO_GROUPS)
-    files = group_options(word) if word in known else {}
-    named_keys = keys(word)
-    if not files and not named_keys:
-        raise ConfigError(f"no group or key '{word}'.{nearest(word, [*known, *key_types()])}")
-    return files, named_keys
+    groups = config_groups() - set(_NO_GROUPS)
+    files = group_options(word) if word in groups else {}
+    keys_of_part = keys(word)
+    if not files and not keys_of_part:
+        hint = nearest(word, [*groups, *key_types()])
+        raise ConfigError(f"no group or key '{word}'.{hint}")
+    return files, keys_of_part
 
 
 def _key(name: str, hint: Any) -> Key:
@@ -152,8 +155,8 @@ def _key(name: str, hint: Any) -> Key:
     schema = plain(key_types()[parent]) if parent else root_schema()
     kind = plain(hint)
     if dataclasses.is_dataclass(kind):
-        own = (inspect.getdoc(kind) or "").split("\n\n")[0]
-        return Key(name, " ".join(own.split()), "", "")
+        purpose = (inspect.getdoc(kind) or "").partition("\n\n")[0]
+        return Key(name, " ".join(purpose.split()), "", "")
     return Key(name, meanings(schema).get(field, ""), _kind(hint), _default(schema, field))
 
 
@@ -163,66 +166,92 @@ def meanings(schema: Any) -> Mapping[str, str]:
 
     `# low, high: ends of the range` above `low` is about both.
     """
-    if schema is object:
-        return {}
-    found = {k: v for base in schema.__bases__ for k, v in meanings(base).items()}
-    if not vars(schema).get("__annotations__"):
-        return found
-    for comment, field, behind in _FIELD.findall(inspect.getsource(schema)):
-        text = " ".join(line.strip().lstrip("# ") for line in comment.splitlines()) or behind
-        names, colon, shared = text.partition(": ")
-        several = names.split(", ") if colon and names.startswith(f"{field}, ") else []
-        text = (shared if several else text).rstrip(".")
-        found |= dict.fromkeys(several or [field], f"{text}.") if text else {}
-    return found
+    texts: dict[str, str] = {}
+    for base in schema.__bases__:
+        texts |= meanings(base)
+    if not vars(schema).get("__annotations__"):  # such as `object`, which has no source
+        return texts
+    for above, field, behind in _FIELD.findall(inspect.getsource(schema)):
+        lines = [line.strip().lstrip("# ") for line in above.splitlines()]
+        text = " ".join(lines) or behind
+        fields = [field]
+        names, _, shared = text.partition(": ")
+        if shared and names.startswith(f"{field}, "):
+            fields = names.split(", ")
+            text = shared
+        if text:
+            text = text.rstrip(".") + "."
+            texts |= dict.fromkeys(fields, text)
+    return texts
 
 
 def _kind(hint: Any) -> str:
     """Name a type and its range, `number above 0, or null`."""
-    kind, said = plain(hint), allowed(hint)
+    kind = plain(hint)
+    values = allowed(hint)
+    between = " "
     if get_origin(kind) is list:
-        name = f"list of: {_kind(get_args(kind)[0])}" if get_args(kind)[0] is not Any else "list"
+        (inner,) = get_args(kind)
+        name = "list" if inner is Any else f"list of: {_kind(inner)}"
+        between = ", "
     elif get_origin(kind) is dict:
         name = "mapping"
+    elif kind is str and values:  # a choice of names
+        name = ""
     else:
         name = _KINDS.get(kind, "")
-    is_choice = kind is str and said
-    between = ", " if get_origin(kind) is list else " "
-    text = said if is_choice else between.join(each for each in (name, said) if each)
+    text = between.join(part for part in (name, values) if part)
     return f"{text}, or null" if NoneType in get_args(hint) else text
 
 
-def _default(schema: Any, field: str) -> str:
-    (found,) = (each for each in dataclasses.fields(schema) if each.name == field)
-    if found.default_factory is not dataclasses.MISSING:
-        value = found.default_factory()
-    elif found.default is dataclasses.MISSING:
+def _default(schema: Any, name: str) -> str:
+    """Write a field's default as on the command line; empty without one."""
+    field = schema.__dataclass_fields__[name]
+    value = field.default
+    if field.default_factory is not dataclasses.MISSING:
+        value = field.default_factory()
+    if value is dataclasses.MISSING:
         return ""
-    else:
-        value = found.default
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "null" if value is None else '""' if value == "" else str(value)
+    if value is None:
+        return "null"
+    if value == "":
+        return '""'
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def wrong_word(words: Sequence[str], everywhere: Sequence[str]) -> tuple[str, str]:
-    """Find the first word with an unknown key or option; returns that part, and near names."""
-    groups, keys = config_groups(), all_keys()
+    """Find the first override with an unknown key or option.
+
+    Returns:
+        Its key, or `group=option`, and a hint with the nearest names; empty where there is none.
+    """
+    groups = config_groups()
+    keys = all_keys()
     for word in words:
-        key, value = key_of(word), word.partition("=")[2]
+        key = key_of(word)
+        value = word.partition("=")[2]
         if key in groups:
             options = group_options(key)
-            for wrong in () if value[:1] in ("{", "[") else value.split(","):
-                if wrong not in (*options, "null"):
-                    model = f" A model of the hub: encoder=pretrained encoder.name={wrong}"
-                    hint = nearest(wrong, options) + (model if key == "encoder" else "")
-                    return f"{key}={wrong}", hint
+            wrong = _unknown_option(value, options)
+            if wrong:
+                hint = nearest(wrong, options)
+                if key == "encoder":
+                    hint += f" A model of the hub: encoder=pretrained encoder.name={wrong}"
+                return f"{key}={wrong}", hint
         elif key not in keys and not type_of(key) and not key.startswith("hydra"):
             return key, meant(key, [*groups, *keys, *everywhere])
     return "", ""
 
 
+def _unknown_option(value: str, options: Iterable[str]) -> str:
+    """Find the first name in a value, or a sweep's list, that is no option; empty for none."""
+    if value.startswith(("{", "[")):
+        return ""
+    unknown = [name for name in value.split(",") if name not in (*options, "null")]
+    return unknown[0] if unknown else ""
+
+
 def meant(key: str, known: Iterable[str]) -> str:
-    """Say what an unknown key is called here, or which known one is the nearest."""
-    here = SYNONYMS.get(key.rpartition(".")[2])
-    return f" Did you mean '{here}'?" if here else nearest(key, known)
+    """Propose heron's name for a key of other trainers, or else the nearest known key."""
+    own_name = SYNONYMS.get(key.rpartition(".")[2])
+    return f" Did you mean '{own_name}'?" if own_name else nearest(key, known)

@@ -55,16 +55,14 @@ def parse(schema: type[T], values: Any, prefix: str = "", names: Mapping[str, st
 
     kind: Any = schema
     try:
-        found: T = adapter(kind).validate_python(values)
-        return found
+        parsed: T = adapter(kind).validate_python(values)
+        return parsed
     except ValidationError as error:
-        beside: list[Any] = [type_at(kind, each["loc"][:-1]) for each in error.errors()]
-        siblings = {
-            f"{place(each['loc'][:-1], prefix)}.{name}".lstrip(".")
-            for each, part in zip(error.errors(), beside, strict=True)
-            for name in getattr(part, "__dataclass_fields__", ())
-        }
-        known = {names.get(key, key) for key in (*key_types(kind, prefix), *names, *siblings)}
+        known = {names.get(key, key) for key in (*key_types(kind, prefix), *names)}
+        for problem in error.errors():
+            parent = problem["loc"][:-1]
+            for name in getattr(type_at(kind, parent), "__dataclass_fields__", ()):
+                known.add(f"{place(parent, prefix)}.{name}".lstrip("."))
         raise ConfigError(explain(error, known, prefix, names)) from None
 
 
@@ -118,27 +116,37 @@ def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
         ConfigError: a word `--key` or a repeated key, else all problems that pydantic finds.
     """
     names = {field.name: _option_name(field) for field in dataclasses.fields(schema)}  # type: ignore[arg-type]
-    fields, hints = {name: field for field, name in names.items()}, field_types(cast(Any, schema))
+    fields = {option: field for field, option in names.items()}
+    hints = field_types(cast(Any, schema))
     first = names[next(iter(schema.__annotations__))]
+
     values: dict[str, Any] = {}
     for word in arguments:
         key, equals, value = word.partition("=")
         # A folder's own name may hold "=".
         is_path = key not in fields and ("/" in key or Path(word).exists())
-        alone = word[:1] != "-" and (is_path or not equals)
-        if alone:
-            key, value = first, word
+        is_alone = word[:1] != "-" and (is_path or not equals)
+        if is_alone:
+            key = first
+            value = word
         elif not equals:
-            where = " Only train has it: HERON_FORKS=DIR finds DIR/conf here."
-            hint = where if key == "--config-dir" else nearest(key, {*fields, *EVERYWHERE})
+            hint = nearest(key, {*fields, *EVERYWHERE})
+            if key == "--config-dir":
+                hint = " Only train has it: HERON_FORKS=DIR finds DIR/conf here."
             raise ConfigError(f"'{word}' is not of the form key=value.{hint}")
+
         name = fields.get(key, key)
-        read = _read(value, hints[name], alone) if key in fields else value
+        read: Any = value
         if key == "split" and value in ("dev", "val", "valid"):
             read = "validation"
-        if name in values and not (alone and isinstance(read, list)):
+        elif key in fields:
+            read = _read(value, hints[name], is_alone)
+        if name not in values:
+            values[name] = read
+        elif is_alone and isinstance(read, list):
+            values[name] += read
+        else:
             raise ConfigError(f"option '{key}' is given twice")
-        values[name] = [*values[name], *read] if name in values else read
     return parse(schema, values, names={**names, **{key: key for key in EVERYWHERE}})
 
 
@@ -150,6 +158,7 @@ def parse_with_data(schema: type[T], arguments: Sequence[str]) -> tuple[T, list[
 
 
 def _option_name(field: dataclasses.Field[Any]) -> str:
+    """Name the option that sets a field."""
     name = str(field.metadata.get("option", field.name))
     return name.replace("paths_", "paths.", 1) if name.startswith("paths_") else name
 
@@ -159,35 +168,49 @@ def _join_paths(parts: Sequence[str]) -> list[str]:
 
     The longest existing path wins: `runs/demo` may lie beside `runs/demo,trainer.max_epochs=1`.
     """
-    found, rest = list[str](), list(parts)
+    paths = []
+    rest = list(parts)
     while rest:
-        joined = [",".join(rest[:count]) for count in range(len(rest), 0, -1)]
-        path = next((each for each in joined if Path(each).expanduser().exists()), joined[0])
-        found.append(path)
-        rest = rest[path.count(",") + 1 :]
-    return found
+        count = len(rest)
+        path = ",".join(rest)
+        for shorter in range(len(rest), 0, -1):
+            joined = ",".join(rest[:shorter])
+            if Path(joined).expanduser().exists():
+                count = shorter
+                path = joined
+                break
+        paths.append(path)
+        rest = rest[count:]
+    return paths
 
 
-def _read(value: str, hint: Any, alone: bool) -> Any:
-    """Split lists, unless a word is one item, and leave out what unsets a value."""
+def _read(value: str, hint: Any, is_alone: bool) -> Any:
+    """Read an option's text: None, a path, or the items of a list; a word alone is one item."""
     kind = plain(hint)
     if NoneType in get_args(hint) and value.lower() in ("", "none", "null"):
         return None
-    if get_origin(kind) is list:
-        inner = value[1:-1] if value[:1] == "[" and value[-1:] == "]" else value
-        parts = [part.strip() for part in inner.split(",") if part.strip()]
-        parts = [value] if alone else parts
-        is_path = get_args(kind) == (Path,)
-        return list(map(_path, _join_paths(parts))) if is_path else parts
-    return _path(value) if kind is Path else value
+    if kind is Path:
+        return _path(value)
+    if get_origin(kind) is not list:
+        return value
+
+    parts = [value]
+    if not is_alone:
+        if value.startswith("[") and value.endswith("]"):
+            value = value[1:-1]
+        parts = [part.strip() for part in value.split(",") if part.strip()]
+    if get_args(kind) == (Path,):
+        return [_path(path) for path in _join_paths(parts)]
+    return parts
 
 
 def _path(value: str) -> str:
     """Expand `~`, and the name `latest` unless there is such a file."""
-    runs = []
     if value == "latest" and not Path(value).exists():
         runs = list(Path("runs").glob("*/*/status.json"))
-    return str(max(runs, key=os.path.getmtime).parent) if runs else os.path.expanduser(value)
+        if runs:
+            return str(max(runs, key=os.path.getmtime).parent)
+    return os.path.expanduser(value)
 
 
 def explain(
@@ -201,30 +224,35 @@ def explain(
         prefix: precedes the keys of the error, `data.`.
         names: the keys of fields that are not named as they are typed.
     """
-    if errors := getattr(error, "errors", None):
-        problems = (_problem(each, list(known), prefix, names) for each in errors())
+    errors = getattr(error, "errors", None)  # pydantic's
+    if errors:
+        problems = [_problem(problem, list(known), prefix, names) for problem in errors()]
         return "\n".join(dict.fromkeys(problems))
-    key, said = getattr(error, "full_key", None), "; ".join(_lines(error)) or repr(error)
-    return f"{prefix}{key}: {said}" if key else said
+    text = "; ".join(_lines(error)) or repr(error)
+    key = getattr(error, "full_key", None)  # OmegaConf's
+    return f"{prefix}{key}: {text}" if key else text
 
 
 def explain_words(words: Sequence[str], error: BaseException) -> str:
-    """Describe Hydra's error about a command's overrides, and what an unknown one may mean."""
+    """Describe an error of Hydra about overrides, with the nearest name for an unknown one."""
     from heron.config.describe import wrong_word  # start-up time: for errors only
 
-    inner: BaseException | None = error  # OmegaConf hides what was raised while it resolved a value
-    while inner and not isinstance(inner, HeronError):
+    inner: BaseException | None = error
+    while inner:  # OmegaConf hides what was raised while it resolved a value
+        if isinstance(inner, HeronError):
+            return str(inner)
         inner = inner.__cause__ or inner.__context__
-    if inner:
-        return str(inner)
-    lines = dict.fromkeys(line.rstrip(".,") for cause in _causes(error) for line in _lines(cause))
-    said = "; ".join(lines) or type(error).__name__
+
+    lines = [line.rstrip(".,") for cause in _causes(error) for line in _lines(cause)]
+    text = "; ".join(dict.fromkeys(lines)) or type(error).__name__
     wrong, hint = wrong_word(words, EVERYWHERE)
     wrong = getattr(error, "override", None) or wrong  # the former cannot be read at all
-    named = isinstance(error, ImportError) or any(key_of(word) in said for word in words)
-    if not wrong and not named:
+    is_named = isinstance(error, ImportError) or any(key_of(word) in text for word in words)
+    if not wrong and not is_named:
         wrong = " ".join(words)
-    return f"{wrong}: {said}.{hint}" if wrong and wrong not in said else f"{said}.{hint}"
+    if wrong not in text:
+        text = f"{wrong}: {text}"
+    return f"{text}.{hint}"
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -234,32 +262,39 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _lines(error: BaseException) -> list[str]:
-    said = str(error).partition("\nAvailable options")[0]  # `nearest` lists them
-    lines = map(str.strip, said.splitlines())
+    """List the lines of a message that help somebody who typed a command."""
+    text = str(error).partition("\nAvailable options")[0]  # `nearest` lists them
+    lines = [line.strip() for line in text.splitlines()]
     return [line for line in lines if line and not _INNER.match(line)]
 
 
 def place(loc: Iterable[Any], prefix: str = "", names: Mapping[str, str] = {}) -> str:
     """Write where pydantic found a problem as a dotted key."""
-    parts = [str(part) for part in loc]
-    parts[:1] = [names.get(part, part) for part in parts[:1]]
-    return (prefix + ".".join(part for part in parts if part != "[key]")).rstrip(".")
+    parts = [str(part) for part in loc if part != "[key]"]
+    if parts:
+        parts[0] = names.get(parts[0], parts[0])
+    return (prefix + ".".join(parts)).rstrip(".")
 
 
 def _problem(
-    found: Mapping[str, Any], known: list[str], prefix: str, names: Mapping[str, str]
+    problem: Mapping[str, Any], known: list[str], prefix: str, names: Mapping[str, str]
 ) -> str:
     """Write one problem; a sentence of heron's about several keys names them itself."""
     from heron.config.describe import meant  # start-up time: for errors only
 
-    key, given, text = place(found["loc"], prefix, names), found["input"], found["msg"]
-    if isinstance(reason := found.get("ctx", {}).get("error"), Exception):
-        text = str(reason)
-    if found["type"] == _UNKNOWN:
+    key = place(problem["loc"], prefix, names)
+    reason = problem.get("ctx", {}).get("error")
+    text = str(reason) if isinstance(reason, Exception) else problem["msg"]
+    kind = problem["type"]
+    value = problem["input"]
+    if kind == _UNKNOWN:
         if key in known:  # of another entry, see `heron.config.constraints.Chosen`
-            return f"{key}: {text}; another {key.rpartition('.')[0]}.name has it"
+            parent = key.rpartition(".")[0]
+            return f"{key}: {text}; another {parent}.name has it"
         return f"{key}: {text}.{meant(key, known)}"
-    if found["type"] == "value_error" and (isinstance(given, dict) or is_dataclass(given)):
+    if kind == "value_error" and (isinstance(value, dict) or is_dataclass(value)):
         return text
-    shown = f"={given}" if given is None or isinstance(given, str | int | float | list) else ""
-    return f"{key}{'' if found['type'] == 'missing' else shown}: {text}"
+    is_short = value is None or isinstance(value, str | int | float | list)
+    if is_short and kind != "missing":
+        return f"{key}={value}: {text}"
+    return f"{key}: {text}"

@@ -22,8 +22,9 @@ def wrong_file(error: BaseException) -> str:
     if isinstance(error, MarkedYAMLError) and error.problem_mark:
         return f"{error.problem_mark.name}: {yaml_problem(error)}"
     if isinstance(error, UnicodeDecodeError):
-        unreadable = (str(p) for p in _files().values() if p.read_bytes() == error.object)
-        return f"{next(unreadable, 'a configuration file')}: {yaml_problem(error)}"
+        unreadable = [path for path in _files().values() if path.read_bytes() == error.object]
+        name = unreadable[0] if unreadable else "a configuration file"
+        return f"{name}: {yaml_problem(error)}"
     return _circle() if isinstance(error, RecursionError) else ""
 
 
@@ -38,16 +39,18 @@ def _files() -> dict[str, Path]:
 
 def _circle() -> str:
     """Find an option whose defaults list leads back to it; empty where there is none."""
-    files, lists = _files(), Lists()
+    files = _files()
+    lists = Lists()
     for option, path in files.items():
         try:
             lists[option] = list(_named(option, read_yaml(path)))
         except ConfigError:  # another file's mistake
             lists[option] = []
     for option in lists:
-        if way := _way_back(option, lists):
-            shown = " -> ".join((*way, option))
-            return f"{files[option]}: its defaults lead back to it: {shown}; remove one of them"
+        way = _way_back(option, lists)
+        if way:
+            circle = " -> ".join((*way, option))
+            return f"{files[option]}: its defaults lead back to it: {circle}; remove one of them"
     return ""
 
 
@@ -58,17 +61,12 @@ def _named(option: str, content: Any) -> Iterator[str]:
         if isinstance(entry, Mapping):
             group, name = next(iter(entry.items()))
         else:
-            group, name = "", str(entry)
+            group = ""
+            name = str(entry)
         for keyword in _KEYWORDS:
             group = str(group).removeprefix(keyword)
-        place = PurePosixPath(group.partition("@")[0], str(name))
-        yield str(place).lstrip("/") if place.is_absolute() else f"{_group(option)}{place}"
-
-
-def _group(option: str) -> str:
-    """Name an option's group, with a slash behind it."""
-    group, slash, _ = option.rpartition("/")
-    return group + slash
+        parent = PurePosixPath("/", option).parent
+        yield str(parent / group.partition("@")[0] / str(name)).lstrip("/")
 
 
 def _way_back(start: str, lists: Lists) -> list[str]:

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_origin
 
@@ -14,6 +15,7 @@ from heron.config.constraints import (
     PARTS,
     all_keys,
     field_types,
+    is_under,
     key_of,
     root_schema,
     type_of,
@@ -35,31 +37,44 @@ _NUMBERED = re.compile(r"\{\s*\d+\s*:")  # keys are texts, but Hydra reads numbe
 
 
 def rewrite(words: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
-    """Write words as Hydra reads them: values of other scripts in quotes, and four short forms.
+    """Rewrite overrides for Hydra's grammar: other scripts in quotes, short forms written out.
 
     `head=ESS` is `head=ess`. `folds=5` sweeps over the folds. `encoder=<folder or hub id>` is
     `encoder=pretrained encoder.name=<...>`: an option of `conf/encoder`, also in one of `folders`,
     comes first. Folders and hub ids have a slash; without one, a folder with a model, an id in the
     local hub cache and the hub's old ids are recognised. `{0: positive}` names the label `0`.
     """
-    found: list[str] = []
+    rewritten: list[str] = []
     for word in map(readable, words):
         key, _, value = word.partition("=")
-        models = [value.strip("'")] if value[:1] == "'" else value.split(",")
         if key == "folds":
-            found += [f"data.folds.count={value}", f"data.folds.fold=range({value})"]
-        elif key == "encoder" and all(_is_model(each, folders) for each in models):
-            found += ["encoder=pretrained", f"encoder.name={value}"]
+            rewritten += [f"data.folds.count={value}", f"data.folds.fold=range({value})"]
+        elif key == "encoder" and _are_models(value, folders):
+            rewritten += ["encoder=pretrained", f"encoder.name={value}"]
         elif get_origin(type_of(key_of(word))) is dict and _NUMBERED.match(value):
-            named: Any = PARSER.parse_overrides([word])[0].value()
-            found += [f"++{key.lstrip('+')}.{name}={_quote(str(v))}" for name, v in named.items()]
+            rewritten += _entries(word)
         else:
             if value != value.lower():
                 from heron.config.describe import in_small  # start-up time: few have capitals
 
-                word = f"{key}={in_small(key, value, folders)}"
-            found.append(f"++{word}" if _is_new(key) else word)
-    return found
+                small = in_small(key, value, folders)
+                word = f"{key}={small}"
+            rewritten.append(f"++{word}" if _is_new(key) else word)
+    return rewritten
+
+
+def _entries(word: str) -> list[str]:
+    """Write a mapping whose keys are numbers as an override for each entry: its keys are texts."""
+    (override,) = PARSER.parse_overrides([word])
+    entries: Any = override.value()
+    key = word.partition("=")[0].lstrip("+")
+    return [f"++{key}.{number}={_quote(str(text))}" for number, text in entries.items()]
+
+
+def _are_models(value: str, folders: Sequence[Path]) -> bool:
+    """Tell whether a value of `encoder`, or each in a sweep's list, is a folder or hub id."""
+    names = [value.strip("'")] if value.startswith("'") else value.split(",")
+    return all(_is_model(name, folders) for name in names)
 
 
 def _is_model(name: str, folders: Sequence[Path]) -> bool:
@@ -80,50 +95,57 @@ def _is_model(name: str, folders: Sequence[Path]) -> bool:
 
 def _is_new(key: str) -> bool:
     """Tell whether Hydra takes a key with ++ only: a user's own key, in a tool's mapping."""
-    part, _, mapping = key.rpartition(".")[0].partition(".")
+    parent = key.rpartition(".")[0]
+    part, _, mapping = parent.partition(".")
     if not mapping or part in field_types(root_schema()):  # heron's own need no forks
         return False
-    return PARTS.find(part) is not None and get_origin(type_of(f"{part}.{mapping}")) is dict
+    return PARTS.find(part) is not None and get_origin(type_of(parent)) is dict
 
 
 def read_agent(words: Sequence[str]) -> list[str]:
-    """Read what W&B's agent writes, `--optim.lr=1e-4` and `None`, and log to W&B for it."""
-    found = []
+    """Rewrite overrides of W&B's agent, `--optim.lr=1e-4` and `None`; its runs log to W&B."""
+    overrides = []
     for word in words:
         key, equals, _ = word.partition("=")
-        dashed = equals and key.startswith("--") and ("." in key or key[2:] in all_keys())
-        found.append(word[2:] if dashed else word)
+        is_dashed = key.startswith("--") and ("." in key or key[2:] in all_keys())
+        overrides.append(word[2:] if equals and is_dashed else word)
     if not os.environ.get("WANDB_SWEEP_ID"):
-        return found
-    found = [re.sub("=None$", "=null", word) for word in found]
-    return found if "logger" in map(key_of, found) else [*found, "logger=wandb"]
+        return overrides
+    overrides = [re.sub("=None$", "=null", word) for word in overrides]
+    if "logger" not in map(key_of, overrides):
+        overrides.append("logger=wandb")
+    return overrides
 
 
 def readable(word: str) -> str:
     """Put into quotes what Hydra's grammar reads in quotes only, such as Hebrew letters."""
     key, equals, value = word.partition("=")
+    if not equals:
+        return word
     if "," in value and os.path.exists(value):  # a job's folder, no list
         return f"{key}={_quote(value)}"
-    tries = [value, _UNQUOTED.sub(_quote_match, value)]
+
+    spellings = [value, _UNQUOTED.sub(_quote_match, value)]
     kind = type_of(key.lstrip("+~"))
-    if kind is str and value[:1] not in tuple("[{'\""):
-        tries.append(_quote(value))
-    tries[:0] = [_DECIMAL.sub(_whole, value)] if kind is int else []
-    for each in tries if equals else ():
-        try:
-            PARSER.parse_overrides([f"key={each}"])
-        except HydraException:
-            continue
-        return f"{key}={each}"
+    if kind is int:
+        spellings.insert(0, _DECIMAL.sub(_whole, value))
+    if kind is str and not value.startswith(("[", "{", "'", '"')):
+        spellings.append(_quote(value))
+    for spelling in spellings:
+        with suppress(HydraException):
+            PARSER.parse_overrides([f"key={spelling}"])
+            return f"{key}={spelling}"
     return word
 
 
-def _whole(found: re.Match[str]) -> str:
-    return str(int(float(found[0]))) if float(found[0]).is_integer() else found[0]
+def _whole(match: re.Match[str]) -> str:
+    """Write 2.0 as 2; numbers with a fraction are kept."""
+    number = float(match[0])
+    return str(int(number)) if number.is_integer() else match[0]
 
 
-def _quote_match(found: re.Match[str]) -> str:
-    text = found.group()
+def _quote_match(match: re.Match[str]) -> str:
+    text = match[0]
     inner = text.strip()
     return text if text[0] in "'\"" else text.replace(inner, _quote(inner))
 
@@ -134,11 +156,11 @@ def _quote(text: str) -> str:
 
 
 def job_words(overrides: Iterable[str]) -> list[str]:
-    """Leave out what a search writes into its trials' words."""
-    return [word for word in overrides if key_of(word).split(".")[0] != "sweeper"]
+    """Leave out the keys `sweeper.*`, which a search adds to the overrides of its trials."""
+    return [word for word in overrides if not is_under(key_of(word), "sweeper")]
 
 
 def not_swept(words: Sequence[str]) -> list[str]:
     """Leave out the overrides that a command sweeps over."""
-    parsed = PARSER.parse_overrides(list(words))
-    return [str(each.input_line) for each in parsed if not each.is_sweep_override()]
+    overrides = PARSER.parse_overrides(list(words))
+    return [str(word.input_line) for word in overrides if not word.is_sweep_override()]

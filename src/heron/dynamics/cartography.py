@@ -12,7 +12,7 @@ Shape suffixes: E records ("epochs"), N examples.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +52,11 @@ class Statistics:
 
     def as_columns(self) -> dict[str, Sequence[Any]]:
         """Return a table's columns, named as here without suffixes after `guid`."""
-        arrays = [field.name for field in fields(self) if field.name.endswith("_N")]
         columns: dict[str, Sequence[Any]] = {"guid": self.guids}
-        return columns | {name.removesuffix("_N"): getattr(self, name) for name in arrays}
+        for name, values in vars(self).items():
+            if name.endswith("_N"):
+                columns[name.removesuffix("_N")] = values
+        return columns
 
 
 def statistics(
@@ -62,24 +64,27 @@ def statistics(
     burn_out: int | None = None,
     include_ci: bool = False,
 ) -> Statistics:
-    """Compute everything from a run's dynamics; see `variability` and `forgetting`.
+    """Compute everything from a run's dynamics.
 
-    `burn_out` keeps the first so many records (all if there are fewer, as in the published tool).
+    Args:
+        dynamics: of the run.
+        burn_out: use only this many first records (all if there are fewer, as in the published
+            tool).
+        include_ci: see `variability`.
     """
-    kept = slice(burn_out)
-    p_gold_EN, correct_EN = dynamics.p_gold_EN[kept], dynamics.correct_EN[kept]
-    visits_N = visits(p_gold_EN)
+    p_gold_EN = dynamics.p_gold_EN[:burn_out]
+    correct_EN = dynamics.correct_EN[:burn_out]
     confidence_N = mean(p_gold_EN)
     return Statistics(
         guids=dynamics.guids,
         gold_N=dynamics.gold_N,
-        visits_N=visits_N,
+        visits_N=visits(p_gold_EN),
         confidence_N=confidence_N,
         variability_N=variability(p_gold_EN, include_ci),
         correctness_N=mean(correct_EN),
         correctness_count_N=correctness(correct_EN),
         forgetting_N=forgetting(correct_EN),
-        aum_N=mean(dynamics.margin_EN[kept]),
+        aum_N=mean(dynamics.margin_EN[:burn_out]),
         loss_N=loss(p_gold_EN),
         threshold_closeness_N=confidence_N * (1 - confidence_N),
         labels=dynamics.labels,
@@ -97,21 +102,18 @@ def read_statistics(path: Path) -> Statistics:
     """
     table = read_table(path, own=True)
     count = "correctness_count" if "correctness_count" in table.columns else "correctness"
-    names = ("confidence", "variability", count)
-    table.require("guid", *names)
+    table.require("guid", "confidence", "variability", count)
     raise_all(table.duplicates("guid"))
-    confidence_N, variability_N, count_N = (
-        np.asarray(table.values(name), np.float64) for name in names
-    )
+    confidence_N = np.asarray(table.values("confidence"), np.float64)
     unknown_N = np.full(len(table), np.nan)
     return Statistics(
         guids=[cell_text(guid) for guid in table.values("guid")],
         gold_N=np.full(len(table), -1, np.int16),
         visits_N=np.ones(len(table), np.int64),
         confidence_N=confidence_N,
-        variability_N=variability_N,
+        variability_N=np.asarray(table.values("variability"), np.float64),
         correctness_N=unknown_N,
-        correctness_count_N=count_N,
+        correctness_count_N=np.asarray(table.values(count), np.float64),
         forgetting_N=unknown_N,
         aum_N=unknown_N,
         loss_N=unknown_N,
@@ -139,8 +141,10 @@ def variability(p_gold_EN: np.ndarray, include_ci: bool = False) -> np.ndarray:
 
     `include_ci` gives sqrt(var + var^2 / (n - 1)) over an example's n visits; NaN where n is 1.
     """
-    mean_N, visits_N = mean(p_gold_EN), visits(p_gold_EN)
-    variance_N = _divide(_total((p_gold_N - mean_N) ** 2 for p_gold_N in p_gold_EN), visits_N)
+    visits_N = visits(p_gold_EN)
+    mean_N = mean(p_gold_EN)
+    squares_EN = ((p_gold_N - mean_N) ** 2 for p_gold_N in p_gold_EN)
+    variance_N = _divide(_total(squares_EN), visits_N)
     if include_ci:
         variance_N = variance_N + _divide(variance_N**2, visits_N - 1)
     return np.sqrt(variance_N)
@@ -153,9 +157,12 @@ def forgetting(correct_EN: np.ndarray, never: float | None = None) -> np.ndarray
     that was never right: None takes E, the number of records, which is more than any number of
     events (at most E / 2) and on their scale; the published tool has `NEVER_LEARNT`.
     """
-    learnt_N, events_N = np.zeros(correct_EN.shape[1], bool), np.zeros(correct_EN.shape[1])
+    examples = correct_EN.shape[1]
+    learnt_N = np.zeros(examples, bool)
+    events_N = np.zeros(examples)
     for correct_N in correct_EN:
-        right_N, wrong_N = correct_N >= 0.5, correct_N < 0.5  # both false for NaN
+        right_N = correct_N >= 0.5  # false for NaN, as is the opposite
+        wrong_N = correct_N < 0.5
         events_N += learnt_N & wrong_N
         learnt_N = (learnt_N | right_N) & ~wrong_N
     ever_N = (correct_EN >= 0.5).any(axis=0)
@@ -201,17 +208,22 @@ def rank(score_N: np.ndarray, guids: Sequence[str]) -> np.ndarray:
     """
     order_N = np.argsort(score_N, kind="stable")
     sorted_N = score_N[order_N]
-    same = (sorted_N[1:] == sorted_N[:-1]) | (np.isnan(sorted_N[1:]) & np.isnan(sorted_N[:-1]))
-    tied_N = np.append(same, False) | np.append(False, same) if len(order_N) else np.zeros(0, bool)
-    if tied_N.any():
-        import pyarrow as pa  # start-up time
-        import pyarrow.compute as pc
+    equals_next = np.isclose(sorted_N[:-1], sorted_N[1:], rtol=0, atol=0, equal_nan=True)
+    tied_N = np.zeros(len(sorted_N), bool)
+    tied_N[:-1] |= equals_next
+    tied_N[1:] |= equals_next
+    if not tied_N.any():
+        return order_N
 
-        members = order_N[tied_N]
-        names = pa.array(guids, pa.string()).take(pa.array(members))
-        place = np.empty(len(members), np.int64)
-        place[pc.array_sort_indices(names).to_numpy()] = np.arange(len(members))
-        order_N[tied_N] = members[np.lexsort((place, score_N[members]))]
+    import pyarrow as pa  # start-up time
+    import pyarrow.compute as pc
+
+    members = order_N[tied_N]
+    names = pa.array(guids, pa.string()).take(pa.array(members))
+    by_name = pc.array_sort_indices(names).to_numpy()
+    place = np.empty(len(members), np.int64)
+    place[by_name] = np.arange(len(members))
+    order_N[tied_N] = members[np.lexsort((place, score_N[members]))]
     return order_N
 
 
@@ -236,16 +248,14 @@ def select(statistics: Statistics, fraction: float = THIRD, exact: bool = True) 
 
     Args, Source: see `allenai`.
     """
-    graded = int(np.count_nonzero(statistics.visits_N))
-    size = int(fraction * graded) + 1 if exact else round(fraction * graded)
-    scores = {
-        EASY: -statistics.confidence_N,
-        AMBIGUOUS: -statistics.variability_N,
-        HARD: statistics.confidence_N,
-    }
+    visited = int(np.count_nonzero(statistics.visits_N))
+    size = int(fraction * visited) + 1 if exact else round(fraction * visited)
+    size = min(size, visited)
+    guids = statistics.guids
     return {
-        name: rank(score_N, statistics.guids)[: min(size, graded)]
-        for name, score_N in scores.items()
+        EASY: rank(-statistics.confidence_N, guids)[:size],
+        AMBIGUOUS: rank(-statistics.variability_N, guids)[:size],
+        HARD: rank(statistics.confidence_N, guids)[:size],
     }
 
 
@@ -255,18 +265,22 @@ def tercile_partition(score_N: np.ndarray, guids: Sequence[str]) -> Groups:
     Examples with NaN are in no group. Returns boolean masks of length N, by `GROUPS`.
     """
     graded = np.count_nonzero(~np.isnan(score_N))
-    thirds = np.array_split(rank(score_N, guids)[:graded], 3)
-    return {name: _mask(third, len(score_N)) for name, third in zip(GROUPS, thirds, strict=True)}
+    order = rank(score_N, guids)[:graded]
+    groups = {}
+    for name, third in zip(GROUPS, np.array_split(order, 3), strict=True):
+        groups[name] = _mask(third, len(score_N))
+    return groups
 
 
 def class_counts(
     groups: Mapping[str, np.ndarray], gold_N: np.ndarray, labels: Sequence[str]
 ) -> dict[str, dict[str, int]]:
     """Count the classes in each group (a boolean mask), as RoNLI's table 3."""
-    counts = {
-        name: np.bincount(gold_N[mask_N], minlength=len(labels)) for name, mask_N in groups.items()
-    }
-    return {name: dict(zip(labels, each.tolist(), strict=True)) for name, each in counts.items()}
+    counts_of = {}
+    for name, mask_N in groups.items():
+        counts = np.bincount(gold_N[mask_N], minlength=len(labels)).tolist()
+        counts_of[name] = dict(zip(labels, counts, strict=True))
+    return counts_of
 
 
 def _mask(positions: np.ndarray, length: int) -> np.ndarray:

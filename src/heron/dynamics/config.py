@@ -25,7 +25,9 @@ class DynamicsConfig(Checked):
 
     def problems(self) -> Iterator[str]:
         """Check that an epoch is a whole number of records."""
-        if not 0 < self.every <= 1 or abs(1 / self.every - round(1 / self.every)) > 1e-6:
+        is_share = 0 < self.every <= 1
+        records = 1 / self.every if is_share else 0.0  # in an epoch
+        if not is_share or abs(records - round(records)) > 1e-6:
             yield f"dynamics.every={self.every}: must be 1, 0.5, 0.25 or another 1/n"
 
 
@@ -119,14 +121,17 @@ class CurriculumConfig(Checked):
             yield "curriculum.reverse=true cannot reverse curriculum.order=groups or stages' groups"
 
     def _stage_problems(self) -> Iterator[str]:
-        size = "steps" if self.budget == "own" else "share"
-        if not self.stages or any(stage.get(size) is None for stage in self.stages):
+        key = "steps" if self.budget == "own" else "share"
+        sizes: list[Any] = [stage.get(key) for stage in self.stages]
+        if not sizes or None in sizes:
             yield (
                 f"curriculum.stages: under curriculum.budget={self.budget} there is at least one "
-                f"stage, and each has `{size}`"
+                f"stage, and each has `{key}`"
             )
-        elif size == "share" and abs((total := sum(s["share"] for s in self.stages)) - 1) > 1e-6:
-            yield f"curriculum.stages: the shares add up to {total:g}, not to 1"
+        elif key == "share":
+            total = sum(sizes)
+            if abs(total - 1) > 1e-6:
+                yield f"curriculum.stages: the shares add up to {total:g}, not to 1"
         if any("groups" in stage and "unlock" in stage for stage in self.stages):
             yield "curriculum.stages: a stage has either unlock or groups, not both"
 

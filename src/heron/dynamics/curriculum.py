@@ -53,8 +53,10 @@ class Pool:
         """Draw `count` batches: passes over what is unlocked, the last one cut short."""
         random = np.random.default_rng(list(seed))
         classes_U = self.classes_U if self.stratified else None
+        drawn_P = unlocked_U
         copies_U = copies(self.classes_U[unlocked_U], self.label_order, self.batching)
-        drawn_P = unlocked_U if copies_U is None else np.repeat(unlocked_U, copies_U)
+        if copies_U is not None:
+            drawn_P = np.repeat(unlocked_U, copies_U)
         batches: Batches = []
         while len(batches) < count:
             batches += plan_pass(drawn_P, self.units, self.batching, random, classes_U)
@@ -92,42 +94,56 @@ class Curriculum:
         accumulate: int,
         seed: int,
     ):
-        self.config, self.pool, self.ranking, self.seed = config, pool, ranking, seed
+        self.config = config
+        self.pool = pool
+        self.ranking = ranking
+        self.seed = seed
         self.losses_U: np.ndarray | None = None
-        steps = [-(-count // accumulate) for count in batches]
+        self.batches = list(batches)
+        steps = [math.ceil(count / accumulate) for count in batches]
         if config.pacing == "self_paced":
             self.stages = [Stage(f"epoch {number}", size) for number, size in enumerate(steps, 1)]
         else:
             self.stages = plan_stages(config, sum(steps))
-            if config.budget == "own":  # the last epoch may be shorter than the others
-                whole, rest = divmod(sum(stage.steps for stage in self.stages), steps[0])
-                batches = [batches[0]] * whole + ([rest * accumulate] if rest else [])
+            if config.budget == "own":
+                total = sum(stage.steps for stage in self.stages)
+                epochs, rest = divmod(total, steps[0])
+                self.batches = [batches[0]] * epochs
+                if rest:  # the last epoch is shorter than the others
+                    self.batches.append(rest * accumulate)
         self._refuse_empty()
-        self.batches = list(batches)
-        stage_of_step = np.repeat(np.arange(len(self.stages)), [s.steps for s in self.stages])
+
+        steps_of_stage = [stage.steps for stage in self.stages]
+        stage_of_step = np.repeat(np.arange(len(self.stages)), steps_of_stage)
         self._stages_of: list[np.ndarray] = []  # by epoch: each batch's stage
         step = 0
         for count in self.batches:
             steps_B = step + np.arange(count) // accumulate
             self._stages_of.append(stage_of_step[steps_B].astype(np.int64))
-            step += -(-count // accumulate)
+            step += math.ceil(count / accumulate)
         self._drawn: dict[int, Batches] = {}
 
     def plan(self, epoch: int) -> Batches:
         """Plan the batches of one epoch; int64 unit indices each."""
         if self.config.pacing == "self_paced":
-            return self.pool.draw(self._self_paced(epoch), self.batches[epoch], [self.seed, epoch])
-        stages_B = self._stages_of[epoch]
-        for stage in [stage for stage in self._drawn if stage < stages_B[0]]:
-            del self._drawn[stage]  # epochs come in order
+            unlocked_U = self._self_paced(epoch)
+            return self.pool.draw(unlocked_U, self.batches[epoch], [self.seed, epoch])
+
+        stages = np.unique(self._stages_of[epoch]).tolist()
+        for drawn in list(self._drawn):
+            if drawn < stages[0]:  # of an epoch before: epochs come in order
+                del self._drawn[drawn]
+
         plan: Batches = []
-        for stage in np.unique(stages_B).tolist():
-            counts = [int((each_B == stage).sum()) for each_B in self._stages_of]
+        for stage in stages:
+            counts = [int((stages_B == stage).sum()) for stages_B in self._stages_of]  # by epoch
             if stage not in self._drawn:
-                of_stage_U = self.unlocked(self.stages[stage])
-                self._drawn[stage] = self.pool.draw(of_stage_U, sum(counts), [self.seed, stage, 1])
+                unlocked_U = self.unlocked(self.stages[stage])
+                seed = [self.seed, stage, 1]
+                self._drawn[stage] = self.pool.draw(unlocked_U, sum(counts), seed)
             begin = sum(counts[:epoch])
-            plan += self._drawn[stage][begin : begin + counts[epoch]]
+            end = begin + counts[epoch]
+            plan += self._drawn[stage][begin:end]
         return plan
 
     def stages_of(self, epoch: int) -> np.ndarray:
@@ -141,7 +157,7 @@ class Curriculum:
         return bool(self._stages_of[epoch][-1] == len(self.stages) - 1)
 
     def observe(self, losses_R: np.ndarray) -> None:
-        """Take the latest loss of every row; the next epoch of `self_paced` orders units by it."""
+        """Store the latest loss of every row, by which `self_paced` orders the next epoch."""
         self.losses_U = mean_of_units(losses_R, self.pool.units)
 
     def unlocked(self, stage: Stage) -> np.ndarray:
@@ -154,17 +170,23 @@ class Curriculum:
 
     def _refuse_empty(self) -> None:
         """Refuse a stage, or an order by groups, without an example to draw."""
-        config = self.config
-        if config.pacing == "self_paced":
-            key, empty = "order=groups", [] if len(self.ranking.order_U) else ["a group"]
+        empty = []
+        if self.config.pacing == "self_paced":
+            key = "order=groups"
+            if not len(self.ranking.order_U):
+                empty = ["a group"]
         else:
-            stages = [stage for stage in self.stages if not len(self.unlocked(stage))]
-            key, empty = "stages", [f"the stage {stage.name}" for stage in stages]
+            key = "stages"
+            for stage in self.stages:
+                if not len(self.unlocked(stage)):
+                    empty.append(f"the stage {stage.name}")
         if empty:
             what = f"no example of {len(self.pool.units)} is in {empty[0]}"
-            raise ConfigError(f"curriculum.{key}: {what} (curriculum.fraction={config.fraction:g})")
+            fraction = f"curriculum.fraction={self.config.fraction:g}"
+            raise ConfigError(f"curriculum.{key}: {what} ({fraction})")
 
     def _self_paced(self, epoch: int) -> np.ndarray:
+        """List the units with the lowest losses so far, the share that an epoch unlocks."""
         until = max(self.config.until * len(self.batches), 1)
         share = unlocked_share(self.config, epoch / until)
         order_U = self.ranking.order_U
@@ -181,9 +203,11 @@ def mean_of_units(values_R: np.ndarray, units: Units) -> np.ndarray:
     """Average each unit's rows, float64; NaN rows do not count; NaN if all are."""
     first_U = units.rows_V[:-1]
     known_R = ~np.isnan(values_R)
-    sums_U = np.add.reduceat(np.where(known_R, values_R, 0.0).astype(np.float64), first_U)
+    counted_R = np.where(known_R, values_R, 0.0).astype(np.float64)
+    sums_U = np.add.reduceat(counted_R, first_U)
     counts_U = np.add.reduceat(known_R.astype(np.int64), first_U)
-    return np.divide(sums_U, counts_U, out=np.full(len(units), np.nan), where=counts_U > 0)
+    unknown_U = np.full(len(units), np.nan)
+    return np.divide(sums_U, counts_U, out=unknown_U, where=counts_U > 0)
 
 
 def plan_stages(config: CurriculumConfig, total: int) -> list[Stage]:
@@ -192,28 +216,37 @@ def plan_stages(config: CurriculumConfig, total: int) -> list[Stage]:
     `pacing` is not `self_paced`. Steps add up to `total`; with `budget: own`, stages keep
     their own steps. A stage too short for a step is left out; at least one remains.
     """
-    if config.pacing != "stages":
+    if config.pacing == "stages":
+        entries = config.stages
+        if config.budget == "own":
+            steps = [int(entry["steps"]) for entry in entries]
+        else:
+            steps = _divide([float(entry["share"]) for entry in entries], total)
+        stages = [_stage(entry, size) for entry, size in zip(entries, steps, strict=True)]
+    else:
         # The pacing's curve in constant steps; after `until`, all is unlocked.
         updates = max(1, min(_UPDATES, round(config.until * total)))
-        unlocked = [unlocked_share(config, index / updates) for index in range(updates)]
+        unlocked = [unlocked_share(config, update / updates) for update in range(updates)]
         shares = [config.until / updates] * updates
         if config.until < 1:
-            shares, unlocked = [*shares, 1 - config.until], [*unlocked, 1.0]
-        sized = zip(_divide(shares, total), unlocked, strict=True)
-        return [Stage(f"{unlock:.0%}", steps, unlock) for steps, unlock in sized if steps]
-    entries = config.stages
-    if config.budget == "own":
-        steps_each = [int(entry["steps"]) for entry in entries]
-    else:
-        steps_each = _divide([float(entry["share"]) for entry in entries], total)
-    stages = [_stage(entry, steps) for entry, steps in zip(entries, steps_each, strict=True)]
+            unlocked.append(1.0)
+            shares.append(1 - config.until)
+        steps = _divide(shares, total)
+        stages = []
+        for share, size in zip(unlocked, steps, strict=True):
+            stages.append(Stage(f"{share:.0%}", size, share))
     return [stage for stage in stages if stage.steps]
 
 
 def _stage(entry: Mapping[str, Any], steps: int) -> Stage:
+    """Make a stage of an entry of `curriculum.stages`, by default named after what it unlocks."""
     groups = tuple(entry.get("groups", ()))
-    unlock = None if groups else float(entry.get("unlock", 1.0))
-    name = " + ".join(groups) if groups else f"{unlock:.0%}"
+    if groups:
+        name = " + ".join(groups)
+        unlock = None
+    else:
+        unlock = float(entry.get("unlock", 1.0))
+        name = f"{unlock:.0%}"
     return Stage(str(entry.get("name", name)), steps, unlock, groups)
 
 
@@ -264,12 +297,14 @@ def unlock(share: float, order_U: np.ndarray, classes_U: np.ndarray | None = Non
     if classes_U is None:
         return order_U[: _part(share, len(order_U))]
     kept_U = np.zeros(len(order_U), dtype=bool)
-    classes_in_order = classes_U[order_U]
-    for each in np.unique(classes_U):
-        places = np.flatnonzero(classes_in_order == each)
+    ordered_classes_U = classes_U[order_U]
+    for label in np.unique(classes_U):
+        places = np.flatnonzero(ordered_classes_U == label)
         kept_U[places[: _part(share, len(places))]] = True
     return order_U[kept_U]
 
 
 def _part(share: float, size: int) -> int:
-    return max(min(size, 1), min(size, math.ceil(round(share * size, 6))))
+    """Round a share of a number up, to at least 1 where there is one."""
+    part = math.ceil(round(share * size, 6))  # 0.1 * 30 is a little more than 3
+    return min(size, max(part, 1))

@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -40,7 +41,8 @@ def eq1(confidence_N: np.ndarray, variability_N: np.ndarray, swapped: bool) -> n
 
 def repo(of: Statistics) -> np.ndarray:
     """Return the score of RoNLI's released code."""
-    spread_N = np.where(of.variability_N < 0.5, 1 - of.variability_N, of.variability_N)
+    variability_N = of.variability_N
+    spread_N = np.where(variability_N < 0.5, 1 - variability_N, variability_N)
     return 1 - of.correctness_count_N + spread_N
 
 
@@ -50,49 +52,59 @@ def repo(of: Statistics) -> np.ndarray:
 # Source: see `heron.dynamics.cartography`; RoNLI, equation 1 and its released code.
 COLUMNS = {
     "eq1_swapped": Statistic(
-        "2 - c - v where c < 0.5, else 1 - c + v",
-        "0 to 2",
-        "highest",
-        lambda of: eq1(of.confidence_N, of.variability_N, swapped=True),
+        formula="2 - c - v where c < 0.5, else 1 - c + v",
+        unit="0 to 2",
+        hardest="highest",
+        values=lambda of: eq1(of.confidence_N, of.variability_N, swapped=True),
     ),
     "eq1_printed": Statistic(
-        "1 - c + v where c < 0.5, else 2 - c - v",
-        "0 to 2",
-        "highest",
-        lambda of: eq1(of.confidence_N, of.variability_N, swapped=False),
+        formula="1 - c + v where c < 0.5, else 2 - c - v",
+        unit="0 to 2",
+        hardest="highest",
+        values=lambda of: eq1(of.confidence_N, of.variability_N, swapped=False),
     ),
     "repo": Statistic(
-        "(1 - number of right records) + (1 - v where v < 0.5, else v)", "", "highest", repo
+        formula="(1 - number of right records) + (1 - v where v < 0.5, else v)",
+        unit="",
+        hardest="highest",
+        values=repo,
     ),
     "confidence": Statistic(
-        "mean probability of the gold label", "0 to 1", "lowest", lambda of: of.confidence_N
+        formula="mean probability of the gold label",
+        unit="0 to 1",
+        hardest="lowest",
+        values=attrgetter("confidence_N"),
     ),
     "loss": Statistic(
-        "mean -log probability of the gold label", "nats", "highest", lambda of: of.loss_N
+        formula="mean -log probability of the gold label",
+        unit="nats",
+        hardest="highest",
+        values=attrgetter("loss_N"),
     ),
     "variability": Statistic(
-        "standard deviation of the gold label's probability",
-        "0 to 0.5",
-        "highest",
-        lambda of: of.variability_N,
+        formula="standard deviation of the gold label's probability",
+        unit="0 to 0.5",
+        hardest="highest",
+        values=attrgetter("variability_N"),
     ),
     "correctness": Statistic(
-        "share of the records with a right prediction",
-        "0 to 1",
-        "lowest",
-        lambda of: of.correctness_N,
+        formula="share of the records with a right prediction",
+        unit="0 to 1",
+        hardest="lowest",
+        values=attrgetter("correctness_N"),
     ),
     "aum": Statistic(
-        "area under the margin: mean of the gold logit minus the largest other one",
-        "logits",
-        "lowest",
-        lambda of: of.aum_N,
+        formula="area under the margin: mean of the gold logit minus the largest other one",
+        unit="logits",
+        hardest="lowest",
+        values=attrgetter("aum_N"),
     ),
     "forgetting": Statistic(
-        "number of changes from right to wrong; of examples never right, the number of records",
-        "records",
-        "highest",
-        lambda of: of.forgetting_N,
+        formula="number of changes from right to wrong; "
+        "of examples never right, the number of records",
+        unit="records",
+        hardest="highest",
+        values=attrgetter("forgetting_N"),
     ),
 }
 SCORES = tuple(COLUMNS)
@@ -181,7 +193,9 @@ def rank_units(
             are not in the dynamics or the table of scores.
     """
     guids_U = units.guids(features)
-    of_units = None if statistics is None else unit_statistics(statistics, features, units)
+    of_units = None
+    if statistics is not None:
+        of_units = unit_statistics(statistics, features, units)
     material = Material(config, features, units, seed, of_units, similarity_R)
     score_U = np.asarray(DIFFICULTIES[config.difficulty].score(material), dtype=np.float64)
     require_rows(f"curriculum.difficulty={config.difficulty}", units, score_U)
@@ -197,9 +211,9 @@ def rank_units(
     groups = allenai(of_units, config.fraction, config.exact)
     if config.order == "groups":
         selected = select(of_units, config.fraction, config.exact)
-        one_after_another = np.concatenate([selected[group] for group in GROUPS])
-        _, first = np.unique(one_after_another, return_index=True)
-        order_U = one_after_another[np.sort(first)]
+        members = np.concatenate([selected[group] for group in GROUPS])
+        _, first = np.unique(members, return_index=True)  # a unit may be in several groups
+        order_U = members[np.sort(first)]
     return Ranking(order_U, groups)
 
 
@@ -211,21 +225,21 @@ def unit_statistics(statistics: Statistics, features: Features, units: Units) ->
     Raises:
         DataError: rows that the statistics do not have.
     """
-    place = {guid: index for index, guid in enumerate(statistics.guids)}
-    absent = [guid for guid in features.guids if guid not in place]
+    index_of = {guid: index for index, guid in enumerate(statistics.guids)}
+    absent = [guid for guid in features.guids if guid not in index_of]
     if absent:
         what = f"{len(absent)} of {len(features)} train examples are not in the dynamics"
         fix = "the dynamics must come from a run on the same train split, recorded to its end"
         raise DataError(absent[0], what, fix)
-    rows_R = np.fromiter((place[guid] for guid in features.guids), np.int64, len(features))
+    rows_R = np.array([index_of[guid] for guid in features.guids], np.int64)
     first_U = rows_R[units.rows_V[:-1]]
     arrays: dict[str, Any] = {}
-    for field in dataclasses.fields(statistics):
-        values_N = getattr(statistics, field.name)
-        if field.name in ("gold_N", "visits_N"):
-            arrays[field.name] = values_N[first_U]
-        elif field.name.endswith("_N"):
-            arrays[field.name] = mean_of_units(values_N[rows_R].astype(np.float64), units)
+    for name, values_N in vars(statistics).items():
+        if name in ("gold_N", "visits_N"):
+            arrays[name] = values_N[first_U]
+        elif name.endswith("_N"):
+            values_R = values_N[rows_R]
+            arrays[name] = mean_of_units(values_R.astype(np.float64), units)
     return dataclasses.replace(statistics, guids=units.guids(features), **arrays)
 
 
@@ -240,8 +254,10 @@ def read_scores(path: Path, column: str, guids: Sequence[str]) -> np.ndarray:
     problems = table.duplicates("guid")
     scores: dict[str, float] = {}
     for row in table.rows:
+        guid = cell_text(row["guid"])
         with suppress(TypeError, ValueError):
-            scores[cell_text(row["guid"])] = float(row[column])
+            scores[guid] = float(row[column])
+
     absent = [guid for guid in guids if np.isnan(scores.get(guid, np.nan))]
     if absent:
         what = f"no number for {len(absent)} of {len(guids)} train examples, first {absent[0]}"
@@ -253,6 +269,7 @@ def read_scores(path: Path, column: str, guids: Sequence[str]) -> np.ndarray:
 def cosine(pairs_RP: np.ndarray) -> np.ndarray:
     """Compute the cosine of the two halves of each row, float64 [R]; 0 for a zero vector."""
     u_RD, v_RD = np.split(pairs_RP.astype(np.float64), 2, axis=1)
-    norms_R = np.linalg.norm(u_RD, axis=1) * np.linalg.norm(v_RD, axis=1)
     products_R = (u_RD * v_RD).sum(axis=1)
-    return np.divide(products_R, norms_R, out=np.zeros_like(norms_R), where=norms_R > 0)
+    norms_R = np.linalg.norm(u_RD, axis=1) * np.linalg.norm(v_RD, axis=1)
+    zeros_R = np.zeros_like(norms_R)
+    return np.divide(products_R, norms_R, out=zeros_R, where=norms_R > 0)

@@ -37,7 +37,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
-from heron.base.errors import DataError, Problem, raise_all
+from heron.base.errors import DataError, raise_all
 from heron.base.files import atomic_open
 from heron.base.tables import cell_text, read_table
 
@@ -102,14 +102,18 @@ def dynamics_table(
         guids: of the visited examples; an Arrow array saves building one per record.
         logits_NC: stored as float32; None where the task has no classes.
     """
-    columns: dict[str, Any] = {"guid": pa.array(guids, pa.string())}
-    values = (gold_N, p_gold_N, correct_N, margin_N, count_N)
-    for name, value_N in zip(COLUMNS[1:], values, strict=True):
-        dtype = np.int16 if name in ("gold", "count") else np.float32
-        columns[name] = np.ascontiguousarray(value_N, dtype)
+    columns: dict[str, Any] = {
+        "guid": pa.array(guids, pa.string()),
+        "gold": np.ascontiguousarray(gold_N, np.int16),
+        "p_gold": np.ascontiguousarray(p_gold_N, np.float32),
+        "correct": np.ascontiguousarray(correct_N, np.float32),
+        "margin": np.ascontiguousarray(margin_N, np.float32),
+        "count": np.ascontiguousarray(count_N, np.int16),
+    }
     if logits_NC is not None:
-        flat = np.ascontiguousarray(logits_NC, np.float32).reshape(-1)
-        columns["logits"] = pa.FixedSizeListArray.from_arrays(pa.array(flat), logits_NC.shape[1])
+        values = np.ascontiguousarray(logits_NC, np.float32).reshape(-1)
+        classes = logits_NC.shape[1]
+        columns["logits"] = pa.FixedSizeListArray.from_arrays(pa.array(values), classes)
     stored = {"version": VERSION, **dataclasses.asdict(meta), "epoch": float(meta.epoch)}
     text = json.dumps(stored, ensure_ascii=False).encode()
     return pa.table(columns).replace_schema_metadata({METADATA: text})
@@ -145,19 +149,30 @@ def record_paths(folder: Path | str) -> list[Path]:
     folder = Path(folder)
     if folder.is_file():  # a table of statistics: `heron.dynamics.cartography.read_statistics`
         return [folder]
-    for inside in (folder / "dynamics", folder):
-        found = [(path, _NAME.fullmatch(path.name)) for path in inside.glob("epoch=*.parquet")]
-        keyed = [((int(m[1]), int(m[2] or 0)), path) for path, m in found if m]
-        if keyed:
-            present, part = {key for key, _ in keyed}, max(key[1] for key, _ in keyed)
-            lacking = [epoch for epoch in range(max(present)[0]) if (epoch, part) not in present]
-            if lacking and inside.name == "dynamics":  # a run's own
-                raise DataError(str(inside), f"lacks records of epochs {lacking}", _AGAIN)
-            return [path for _, path in sorted(keyed)]
-    for inside in (folder / FOLDER, folder):
-        named = [(path, _JSONL.fullmatch(path.name)) for path in inside.glob("dynamics_epoch_*")]
-        if numbered := [(int(match[1]), path) for path, match in named if match]:
-            return [path for _, path in sorted(numbered)]
+
+    for place in (folder / "dynamics", folder):
+        numbered = []
+        for path in place.glob("epoch=*.parquet"):
+            match = _NAME.fullmatch(path.name)
+            if match:
+                numbered.append((int(match[1]), int(match[2] or 0), path))
+        if numbered:
+            last_part = max(part for _, part, _ in numbered)
+            ended = {epoch for epoch, part, _ in numbered if part == last_part}
+            last_epoch, *_ = max(numbered)
+            lacking = [epoch for epoch in range(last_epoch) if epoch not in ended]
+            if lacking and place.name == "dynamics":  # a run's own
+                raise DataError(str(place), f"lacks records of epochs {lacking}", _AGAIN)
+            return [path for *_, path in sorted(numbered)]
+
+    for place in (folder / FOLDER, folder):
+        by_number = {}
+        for path in place.glob("dynamics_epoch_*"):
+            match = _JSONL.fullmatch(path.name)
+            if match:
+                by_number[int(match[1])] = path
+        if by_number:
+            return [path for _, path in sorted(by_number.items())]
     fix = "name a run, or a stage, that had dynamics.enabled=true"
     raise DataError(str(folder), "no dynamics here", fix)
 
@@ -196,32 +211,43 @@ def align(tables: Iterable[tuple[str, pa.Table]]) -> Dynamics:
     Raises:
         DataError: as for `read_dynamics`.
     """
-    read = [(name, table, read_meta(table)) for name, table in tables]
-    first = read[0][2]
-    columns = [table["guid"].combine_chunks() for _, table, _ in read]
-    guids = pa.chunked_array(columns, pa.string()).unique()
-    shape = (len(read), len(guids))
-    values = {name: np.full(shape, np.nan, np.float32) for name in ("p_gold", "correct", "margin")}
-    values["count"] = np.zeros(shape, np.int16)
+    named = list(tables)
+    metas = [read_meta(table) for _, table in named]
+    first = metas[0]
+    guids_E = [table["guid"].combine_chunks() for _, table in named]
+    guids = pa.chunked_array(guids_E, pa.string()).unique()
+
+    shape = (len(named), len(guids))
+    values: dict[str, np.ndarray] = {
+        "p_gold": np.full(shape, np.nan, np.float32),
+        "correct": np.full(shape, np.nan, np.float32),
+        "margin": np.full(shape, np.nan, np.float32),
+        "count": np.zeros(shape, np.int16),
+    }
     gold_N = np.zeros(len(guids), np.int16)
-    for record, ((name, table, meta), own) in enumerate(zip(read, columns, strict=True)):
+    for record, (name, table) in enumerate(named):
+        meta = metas[record]
         if dataclasses.replace(meta, epoch=first.epoch) != first:
             what = f"has {meta}, but the first record has {first}"
             raise DataError(name, what, "remove the files that another run left here")
         place_K: np.ndarray | slice = slice(None)
-        if not own.equals(guids):  # nearly all records have the same guids in the same order
-            place_K = pc.index_in(own, value_set=guids).to_numpy()
+        if not guids_E[record].equals(guids):  # nearly all records have the same ones, in order
+            place_K = pc.index_in(guids_E[record], value_set=guids).to_numpy()
         gold_N[place_K] = table["gold"].to_numpy()
         for column, values_EN in values.items():
             values_EN[record, place_K] = table[column].to_numpy()
+
     return Dynamics(
         guids=guids.to_pylist(),
         gold_N=gold_N,
-        epochs_E=np.array([meta.epoch for *_, meta in read], np.float64),
+        p_gold_EN=values["p_gold"],
+        correct_EN=values["correct"],
+        margin_EN=values["margin"],
+        count_EN=values["count"],
+        epochs_E=np.array([meta.epoch for meta in metas], np.float64),
         labels=first.labels,
         mode=first.mode,
         task=first.task,
-        **{f"{column}_EN": values_EN for column, values_EN in values.items()},
     )
 
 
@@ -234,34 +260,43 @@ def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
     Raises:
         DataError: no dynamics there, or without logits.
     """
-    written: list[Path] = []
-    visits, first = Counter[str](), dict[str, str]()
+    target = Path(out) / FOLDER
+    paths: list[Path] = []
+    visits = Counter[str]()
+    first_lines: dict[str, str] = {}
     with ExitStack() as stack:
-        opened: list[IO[str]] = []
+        files: list[IO[str]] = []
         for table in records(folder, ("guid", "gold", "logits")):
-            column = table["logits"].combine_chunks()
-            wide = column.flatten().to_numpy().astype(np.float64).reshape(-1, column.type.list_size)
-            plain = np.round(wide, 10).tolist()  # without float32's further decimals
-            rows = zip(table["guid"].to_pylist(), table["gold"].to_pylist(), plain, strict=True)
-            for guid, gold, logits in rows:
+            logits_NC = _logits(table).tolist()
+            guids = table["guid"].to_pylist()
+            golds = table["gold"].to_pylist()
+            for guid, gold, logits in zip(guids, golds, logits_NC, strict=True):
                 number = visits[guid]
                 visits[guid] += 1
-                if number == len(opened):
-                    written.append(Path(out) / FOLDER / f"dynamics_epoch_{number}.jsonl")
-                    opened.append(stack.enter_context(atomic_open(written[-1])))
-                line = {"guid": guid, f"logits_epoch_{number}": logits, "gold": gold}
-                text = json.dumps(line, ensure_ascii=False) + "\n"
+                if number == len(files):
+                    paths.append(target / f"dynamics_epoch_{number}.jsonl")
+                    files.append(stack.enter_context(atomic_open(paths[-1])))
+                row = {"guid": guid, f"logits_epoch_{number}": logits, "gold": gold}
+                line = json.dumps(row, ensure_ascii=False) + "\n"
                 if number:
-                    opened[number].write(text)
+                    files[number].write(line)
                 else:
-                    first[guid] = text
-        for guid in sorted(first, key=lambda guid: -visits[guid]):
-            opened[0].write(first[guid])
-    kept = {path.resolve() for path in (*written, *record_paths(folder))}
-    for path in (Path(out) / FOLDER).glob("dynamics_epoch_*.jsonl"):
+                    first_lines[guid] = line
+        for guid in sorted(first_lines, key=lambda guid: -visits[guid]):
+            files[0].write(first_lines[guid])
+
+    kept = {path.resolve() for path in (*paths, *record_paths(folder))}
+    for path in target.glob("dynamics_epoch_*.jsonl"):
         if path.resolve() not in kept:  # of an earlier export with more records
             path.unlink()
-    return written
+    return paths
+
+
+def _logits(table: pa.Table) -> np.ndarray:
+    """Read logits_NC as float64, without the further decimals that float32 numbers have then."""
+    column = table["logits"].combine_chunks()
+    values = column.flatten().to_numpy().astype(np.float64)
+    return np.round(values.reshape(-1, column.type.list_size), 10)
 
 
 def read_record(path: Path) -> pa.Table:
@@ -281,19 +316,26 @@ def read_record(path: Path) -> pa.Table:
     guids, golds, logits_KC = _read_lines(path, f"logits_epoch_{number}")
     classes = logits_KC.shape[1]
     meta = Meta(number + 1.0, "train", "imported", tuple(map(str, range(classes))))
-    place: dict[str, int] = {}
-    rows_K = np.array([place.setdefault(guid, len(place)) for guid in guids])
+    row_of: dict[str, int] = {}
+    rows_K = np.array([row_of.setdefault(guid, len(row_of)) for guid in guids])
     count_N = np.bincount(rows_K)
-    gold_N = np.zeros(len(place), np.int16)
+    gold_N = np.zeros(len(row_of), np.int16)
     gold_N[rows_K] = golds
 
     def average(values_K: np.ndarray) -> np.ndarray:
         return np.bincount(rows_K, weights=values_K) / count_N
 
     p_gold_K, correct_K, margin_K = judge(logits_KC, golds)
-    logits_NC = np.stack([average(column_K) for column_K in logits_KC.T], axis=1)
-    values = (average(p_gold_K), average(correct_K), average(margin_K))
-    return dynamics_table(list(place), gold_N, *values, count_N, logits_NC, meta)
+    return dynamics_table(
+        list(row_of),
+        gold_N,
+        average(p_gold_K),
+        average(correct_K),
+        average(margin_K),
+        count_N,
+        np.stack([average(column_K) for column_K in logits_KC.T], axis=1),
+        meta,
+    )
 
 
 def judge(logits_KC: np.ndarray, gold_K: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -303,29 +345,44 @@ def judge(logits_KC: np.ndarray, gold_K: np.ndarray) -> tuple[np.ndarray, np.nda
         Three float64 arrays of length K: the gold label's probability; 1 where it has the largest
         logit (the first of equal ones counts), else 0; its logit minus the largest other one.
     """
-    rows = np.arange(len(gold_K))
-    shifted = logits_KC - logits_KC.max(axis=1, keepdims=True)
-    powers = np.exp(shifted)
-    p_gold_K = powers[rows, gold_K] / powers.sum(axis=1)
-    own_K = shifted[rows, gold_K]
-    shifted[rows, gold_K] = -np.inf
-    margin_K = own_K - shifted.max(axis=1)
-    return p_gold_K, (logits_KC.argmax(axis=1) == gold_K).astype(float), margin_K
+    gold_cells = np.arange(len(gold_K)), gold_K
+    shifted_KC = logits_KC - logits_KC.max(axis=1, keepdims=True)
+    powers_KC = np.exp(shifted_KC)
+    p_gold_K = powers_KC[gold_cells] / powers_KC.sum(axis=1)
+    correct_K = (logits_KC.argmax(axis=1) == gold_K).astype(float)
+
+    gold_logit_K = shifted_KC[gold_cells]
+    shifted_KC[gold_cells] = -np.inf
+    margin_K = gold_logit_K - shifted_KC.max(axis=1)
+    return p_gold_K, correct_K, margin_K
 
 
 def _read_lines(path: Path, key: str) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Read guids, gold_K and logits_KC."""
     table = read_table(path)
     table.require("guid", "gold", key)
-    problems, golds, logits = table.missing_values("guid"), table.values("gold"), table.values(key)
-    classes = len(logits[0]) if isinstance(logits[0], list) else 0
-    for index, (gold, values) in enumerate(zip(golds, logits, strict=True)):
-        listed = values if isinstance(values, list) else []
-        numbers = [v for v in listed if isinstance(v, int | float) and math.isfinite(v)]
-        if gold not in range(classes) or not len(numbers) == len(listed) == classes > 1:
-            what = f"gold is {gold} and {key} is {values}"
-            fix = "each line needs as many logits (two or more), and the index of the gold class"
-            problems.append(Problem(table.where(index), what, fix))
+    golds = table.values("gold")
+    logits = table.values(key)
+    classes = 0
+    if isinstance(logits[0], list):
+        classes = len(logits[0])
+
+    problems = table.missing_values("guid")
+    for index, row in enumerate(table.rows):
+        is_class = classes > 1 and row["gold"] in range(classes)
+        if is_class and _are_numbers(row[key], classes):
+            continue
+        what = f"gold is {row['gold']} and {key} is {row[key]}"
+        fix = "each line needs as many logits (two or more), and the index of the gold class"
+        problems.append(table.problem(index, what, fix))
     raise_all(problems)
+
     guids = [cell_text(guid) for guid in table.values("guid")]
     return guids, np.array(golds), np.array(logits, dtype=float)
+
+
+def _are_numbers(value: Any, count: int) -> bool:
+    """Tell whether a value of JSON is a list of so many finite numbers."""
+    if not isinstance(value, list) or len(value) != count:
+        return False
+    return all(isinstance(number, int | float) and math.isfinite(number) for number in value)

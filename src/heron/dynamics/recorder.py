@@ -55,7 +55,8 @@ class Recorder(pl.Callback):
         """Take the rows of the train split; the trainer must have heron's DataModule."""
         if stage != "fit":
             return
-        self.data, self.config = pl_module.data(), pl_module.config
+        self.data = pl_module.data()
+        self.config = pl_module.config
         features = self.data.features[TRAIN]
         self.guids = pa.array([*features.guids], pa.string())
         self.gold_N = np.asarray(features.labels_R)
@@ -65,26 +66,26 @@ class Recorder(pl.Callback):
     def state_dict(self) -> dict[str, Any]:
         """Store the record so far, for an exact resume."""
         self._observe()
-        losses = None if self.data.curriculum is None else self.data.curriculum.losses_U
+        losses = None
+        if self.data.curriculum is not None and self.data.curriculum.losses_U is not None:
+            losses = torch.from_numpy(self.data.curriculum.losses_U)
         sums_NK = None if self.sums_NK is None else self.sums_NK.cpu().clone()
-        own = sums_NK, self.visits_N.cpu().clone()
-        return {
-            "records": ranks.gather(own),  # of all processes: rank 0 alone writes the checkpoint
-            "losses": None if losses is None else torch.from_numpy(losses),
-        }
+        record = sums_NK, self.visits_N.cpu().clone()
+        # Of all processes: rank 0 alone writes the checkpoint.
+        return {"records": ranks.gather(record), "losses": losses}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Continue the record, perhaps in fewer or more processes than before."""
-        for sums_NK, visits_N in state_dict["records"][ranks.rank() :: ranks.ranks()]:
-            if sums_NK is not None:
-                self.sums_NK = sums_NK if self.sums_NK is None else self.sums_NK + sums_NK
+        records = state_dict["records"]
+        for sums_NK, visits_N in records[ranks.rank() :: ranks.ranks()]:
             self.visits_N = self.visits_N + visits_N
+            if self.sums_NK is None:
+                self.sums_NK = sums_NK
+            elif sums_NK is not None:
+                self.sums_NK = self.sums_NK + sums_NK
         losses = state_dict["losses"]
         if self.data.curriculum is not None and losses is not None:
             self.data.curriculum.losses_U = losses.numpy()
-
-    def _path(self, epoch: int, part: int) -> Path:
-        return self.folder.dynamics(epoch, part if self.parts > 1 else None)
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
@@ -93,9 +94,10 @@ class Recorder(pl.Callback):
         if self.config.dynamics.mode == "train":
             self.add(pl_module, outputs["output"])
         batches = int(trainer.num_training_batches)
-        part, after = batch_idx * self.parts // batches, (batch_idx + 1) * self.parts // batches
-        if part < after < self.parts:
-            self._close(trainer, pl_module, after - 1)
+        finished_before = batch_idx * self.parts // batches  # parts of the epoch
+        finished = (batch_idx + 1) * self.parts // batches
+        if finished_before < finished < self.parts:
+            self._close(trainer, pl_module, finished - 1)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: Any) -> None:
         """Close the epoch's (last) record."""
@@ -111,16 +113,20 @@ class Recorder(pl.Callback):
         """Add the rows of the batches that wait."""
         if not self.waiting:
             return
-        module, outputs = self.waiting[-1][0], [output for _, output in self.waiting]
+        module, _ = self.waiting[-1]
+        outputs = [output for _, output in self.waiting]
         self.waiting = []
         rows_R = torch.cat([output.rows_R for output in outputs])
         observed_RK = module.observe_all(outputs)
         if self.sums_NK is None:
             self.sums_NK = torch.zeros(len(self.visits_N), observed_RK.shape[1])
+
         # On the device of the outputs: nothing waits for it before the record is written.
-        device, ones_R = rows_R.device, torch.ones_like(rows_R, dtype=torch.int32)
-        self.sums_NK = self.sums_NK.to(device, non_blocking=True).index_add_(0, rows_R, observed_RK)
-        self.visits_N = self.visits_N.to(device, non_blocking=True).index_add_(0, rows_R, ones_R)
+        self.sums_NK = self.sums_NK.to(rows_R.device, non_blocking=True)
+        self.sums_NK.index_add_(0, rows_R, observed_RK)
+        ones_R = torch.ones_like(rows_R, dtype=torch.int32)
+        self.visits_N = self.visits_N.to(rows_R.device, non_blocking=True)
+        self.visits_N.index_add_(0, rows_R, ones_R)
 
     def _close(self, trainer: pl.Trainer, module: Any, part: int) -> None:
         """Write the record and begin the next one empty."""
@@ -129,13 +135,16 @@ class Recorder(pl.Callback):
         self._observe()
         if self.sums_NK is None:
             return
-        own = self.sums_NK.cpu(), self.visits_N.cpu()
-        sums_NK, visits_N = map(ranks.sum_over_ranks, own)
+        sums_NK = ranks.sum_over_ranks(self.sums_NK.cpu())
+        visits_N = ranks.sum_over_ranks(self.visits_N.cpu())
         means_NK = (sums_NK / visits_N[:, None]).numpy()  # NaN where not visited
         if trainer.is_global_zero:
             self._write(means_NK, visits_N.numpy(), trainer.current_epoch, part)
-        if self.data.curriculum is not None and part == self.parts - 1:
-            losses_N = -np.log(np.maximum(means_NK[:, 0], _LEAST))
+
+        is_last = part == self.parts - 1
+        if self.data.curriculum is not None and is_last:
+            p_gold_N = means_NK[:, 0]
+            losses_N = -np.log(np.maximum(p_gold_N, _LEAST))
             losses_N[self.gold_N == UNLABELLED] = np.nan
             self.data.curriculum.observe(losses_N)
         self.sums_NK.zero_()
@@ -147,10 +156,12 @@ class Recorder(pl.Callback):
         with torch.no_grad():
             for batch in self.data.evaluation_loader(TRAIN):
                 # Through the strategy, because no process has the whole of a sharded model.
-                self.add(module, trainer.strategy.predict_step(batch.to(module.device), 0))
+                output = trainer.strategy.predict_step(batch.to(module.device), 0)
+                self.add(module, output)
         module.train()
 
     def _write(self, means_NK: np.ndarray, visits_N: np.ndarray, epoch: int, part: int) -> None:
+        """Write the rows that were visited and have a gold label."""
         seen_N = (visits_N > 0) & (self.gold_N != UNLABELLED)
         p_gold_N, correct_N, margin_N = means_NK[seen_N, : len(OBSERVED)].T
         logits_NC = means_NK[seen_N, len(OBSERVED) :]
@@ -170,4 +181,5 @@ class Recorder(pl.Callback):
             logits_NC if logits_NC.shape[1] else None,
             meta,
         )
-        write_dynamics(self._path(epoch, part), table)
+        path = self.folder.dynamics(epoch, part if self.parts > 1 else None)
+        write_dynamics(path, table)

@@ -13,10 +13,11 @@ class Languages(Registry[Language]):
 
     def __getitem__(self, name: str) -> Language:
         """Look a language up by its ISO 639 code; a ConfigError where there is no such code."""
-        if (found := self.find(name)) is None:
-            known = "no ISO 639 code that Unicode's CLDR knows: `he` or `heb` for Hebrew, `sr-Latn`"
-            raise ConfigError(f"data.language={name}: {known}")
-        return found
+        language = self.find(name)
+        if language is None:
+            what = "no ISO 639 code that Unicode's CLDR knows: `he` or `heb` for Hebrew, `sr-Latn`"
+            raise ConfigError(f"data.language={name}: {what}")
+        return language
 
     def find(self, name: str) -> Language | None:
         """Look a language up; None where there is no such code."""
@@ -24,8 +25,8 @@ class Languages(Registry[Language]):
             return super().__getitem__(name)
         from heron.languages.unlisted import canonical, unlisted  # babel: start-up time
 
-        known = canonical(name)
-        return super().__getitem__(known) if super().__contains__(known) else unlisted(known)
+        code = canonical(name)
+        return super().__getitem__(code) if super().__contains__(code) else unlisted(code)
 
     def __contains__(self, name: object) -> bool:
         """Tell whether a language has this code."""

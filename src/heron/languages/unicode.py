@@ -74,21 +74,28 @@ def _rules(
     letters: str, bidi: str, niqqud: str, punctuation: str
 ) -> tuple[re.Pattern[str] | None, dict[str, str]]:
     """Build the pattern of characters to change, and their replacements; others are deleted."""
-    deleted = (BIDI_CONTROLS if bidi == "strip" else "") + (_NIQQUD if niqqud == "strip" else "")
-    replacements = {
-        **(_HEBREW_PUNCTUATION if punctuation == "unify" else {}),
-        **dict(zip(letters[::2], letters[1::2], strict=True)),
-    }
-    characters = deleted + "".join(replacements)
+    characters = ""
+    if bidi == "strip":
+        characters += BIDI_CONTROLS
+    if niqqud == "strip":
+        characters += _NIQQUD
+    replacements = dict(zip(letters[::2], letters[1::2], strict=True))
+    if punctuation == "unify":
+        replacements |= _HEBREW_PUNCTUATION
+    characters += "".join(replacements)
     return (re.compile(f"[{characters}]") if characters else None), replacements
 
 
 def coarsest(readings: Iterable[UnicodeOptions]) -> UnicodeOptions:
     """Make options that unify what any of `readings` unifies; without any, the default."""
-    every = list(readings)
-    all_of = vars(UNIFY_ALL).items()
-    unified = {n: each for n, each in all_of if any(getattr(one, n) == each for one in every)}
-    return replace(every[0], **unified) if every else UnicodeOptions()
+    options = list(readings)
+    if not options:
+        return UnicodeOptions()
+    coarse = options[0]
+    for name, unifying in vars(UNIFY_ALL).items():
+        if any(getattr(reading, name) == unifying for reading in options):
+            coarse = replace(coarse, **{name: unifying})
+    return coarse
 
 
 def speller(language: str | None, options: UnicodeOptions | None = None) -> Spell:
@@ -105,8 +112,9 @@ def speller(language: str | None, options: UnicodeOptions | None = None) -> Spel
     return spell
 
 
-def around_difference(one: str, other: str) -> tuple[str, str]:
+def around_difference(first: str, second: str) -> tuple[str, str]:
     """Shorten two normalised texts for a message to the place where they first differ."""
-    same = [*takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))]
-    start = max(0, len(same) - _BEFORE)
-    return one[start : start + _SHOWN], other[start : start + _SHOWN]
+    letters = zip(first, second, strict=False)
+    same = takewhile(lambda pair: pair[0] == pair[1], letters)
+    start = max(0, len(list(same)) - _BEFORE)
+    return first[start : start + _SHOWN], second[start : start + _SHOWN]

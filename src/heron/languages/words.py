@@ -46,7 +46,7 @@ def spaced(text: str) -> str:
 
 def word_places(text: str) -> list[tuple[int, int]]:
     """Find the character spans of the words of `words`."""
-    return [found.span() for found in WORD.finditer(text)]
+    return [match.span() for match in WORD.finditer(text)]
 
 
 def folded_words(text: str) -> list[str]:

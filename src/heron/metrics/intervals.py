@@ -11,7 +11,7 @@ Source: Efron and Tibshirani 1993, chapter 13 (percentile); Davison and Hinkley 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,6 @@ from heron.metrics.arrays import Floats, Ids
 _NUMBERS_AT_ONCE = 4_000_000  # held in memory by one batch of draws; 8 bytes each
 _TAIL = (1 - 0.95) / 2  # of the resamples, below and above an interval
 Number = TypeVar("Number", np.int64, np.float64)
-
-
-class Resampling(Protocol):
-    """How intervals are computed: keys of `task`."""
-
-    bootstrap: int  # resamples; 0: no intervals
-    resample: str  # `group` or `row`
 
 
 def number_groups(groups: Sequence[Any]) -> Ids:
@@ -151,19 +144,3 @@ def score_intervals(
     undefined_RS = np.full_like(total_RS, np.nan)
     mean_RS = np.divide(total_RS, count_RS, out=undefined_RS, where=count_RS > 0)
     return percentile_intervals(dict(zip(items, mean_RS.T, strict=True)))
-
-
-def intervals_of_means(
-    values: Mapping[str, Floats], groups: Sequence[str], task: Resampling
-) -> dict[str, float]:
-    """Draw the intervals that `task.bootstrap` and `task.resample` configure.
-
-    Args:
-        values: the scores of N items, float64 [N] by name.
-        groups: the document of each item.
-        task: keys of `task`.
-    """
-    if not task.bootstrap:
-        return {}
-    by_group = groups if task.resample == "group" else None
-    return score_intervals(values, by_group, resamples=task.bootstrap)

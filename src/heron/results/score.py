@@ -30,18 +30,12 @@ from heron.data.config import JOIN, DataConfig, read_config
 from heron.data.rows import Joined, LabelError, LabelReader, Rows, read_join, read_labels
 from heron.data.sources import State, inspect
 from heron.languages import get_language
-from heron.metrics.calibration import TOLERANCE, calibration_scores
-from heron.metrics.classification import (
-    Counts,
-    bootstrap_intervals,
-    confusion_matrix,
-    score_matrix,
-)
+from heron.metrics.calibration import TOLERANCE
+from heron.metrics.classification import Counts, confusion_matrix
 from heron.metrics.config import Relaxed
-from heron.metrics.intervals import score_intervals
 from heron.metrics.names import further_scores
-from heron.metrics.span import mean_scores
 from heron.results.frame import Frame, text_of
+from heron.tasks.scoring import score_classes, score_texts
 from heron.tasks.summarization.scores import BertScoreOptions, compute_asked, require_asked
 from heron.tasks.task import ClassScores, TextScores, scores_of
 
@@ -192,8 +186,7 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
     golds = [str(example.label) for example in rows.examples]
     classes = list(config.label_order)
     matrix = confusion_matrix(golds, predicted, classes)
-    scores = score_matrix(options.task, matrix, classes, relaxed=options.relaxed)
-
+    probabilities_NC = None
     table: dict[str, Any] = {"guid": aligned["guid"], "gold": golds, "prediction": predicted}
     names = [name.removeprefix("p/") for name in aligned.columns if name.startswith("p/")]
     absent = [f"p/{name}" for name in classes if name not in names]
@@ -201,8 +194,9 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
         probabilities_NC = _probabilities(aligned, names)
         for number, name in enumerate(names):
             table[f"p/{name}"] = probabilities_NC[:, number]
-        calibration, against = _score_probabilities(probabilities_NC, names, golds, predicted)
-        scores |= calibration
+        predicted_N = [names.index(name) for name in predicted]
+        chosen_N = probabilities_NC[range(len(golds)), predicted_N]
+        against = int((chosen_N < probabilities_NC.max(axis=1)).sum())
         if against:
             notes.append(
                 f"{against} of {len(predicted)} predictions are not the label of the largest "
@@ -211,23 +205,23 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
     elif names:
         notes.append(f"{predictions.path} has no {', '.join(absent)}: calibration is not scored")
 
+    # A row without a group is one of its own, under a name that no group has.
+    groups = [example.group or f"\0{example.guid}" for example in rows.examples]
+    scores = score_classes(
+        options.task,
+        golds,
+        predicted,
+        classes,
+        relaxed=options.relaxed,
+        probabilities_NC=probabilities_NC,
+        classes=names,
+        # Probabilities may be rounded to two decimals; 1e-9 is for sums of floats.
+        tolerance=max(TOLERANCE, 0.005 * len(names)) + 1e-9,
+        groups=groups if options.group_column else None,
+        resamples=options.resamples,
+        seed=options.seed,
+    )
     scores |= further_scores(options.metrics, table, options.task)
-    if options.resamples:
-        groups = None
-        if options.group_column:
-            # A row without a group is one of its own, under a name that no group has.
-            groups = [example.group or f"\0{example.guid}" for example in rows.examples]
-
-        scores |= bootstrap_intervals(
-            options.task,
-            golds,
-            predicted,
-            classes,
-            relaxed=options.relaxed,
-            groups=groups,
-            resamples=options.resamples,
-            seed=options.seed,
-        )
 
     left_out = sum(rows.unlabelled.values())
     if left_out:
@@ -257,27 +251,6 @@ def _probabilities(predictions: Frame, names: Sequence[str]) -> np.ndarray:
         raise DataError(str(predictions.path), f"probabilities p/...: {error}") from error
 
 
-def _score_probabilities(
-    probabilities_NC: np.ndarray,
-    names: Sequence[str],
-    golds: Sequence[str],
-    predicted: Sequence[str],
-) -> tuple[Mapping[str, float], int]:
-    """Score the calibration of probabilities.
-
-    Returns:
-        The scores, and how many predictions are not the label of the largest probability.
-    """
-    gold_N = [names.index(name) for name in golds]
-    # Probabilities may be rounded to two decimals; 1e-9 is for sums of floats.
-    tolerance = max(TOLERANCE, 0.005 * len(names)) + 1e-9
-    scores = calibration_scores(probabilities_NC, gold_N, tolerance=tolerance)
-    predicted_N = [names.index(name) for name in predicted]
-    chosen_N = probabilities_NC[range(len(golds)), predicted_N]
-
-    return scores, int((chosen_N < probabilities_NC.max(axis=1)).sum())
-
-
 def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) -> Scored:
     """Score texts one by one; intervals draw whole articles."""
     by_encoder = options.bertscore_config() if kind.by_encoder else None
@@ -294,18 +267,25 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
     cells = aligned["prediction"]
     texts = [text_of(cell) or "" for cell in cells]
     golds = [kind.golds(example) for example in examples]
-    items = kind.items(texts, golds, get_language(config.language), None)
-    scores = mean_scores(items)
-    signature = None
-
+    bertscores = None
     if by_encoder:
         _, cache = options.folders
-        computed = compute_asked(texts, [gold for (gold,) in golds], by_encoder, cache)
-        items = items | computed.known()
-        scores |= computed.means()
-        signature = computed.signature
+        bertscores = compute_asked(texts, [gold for (gold,) in golds], by_encoder, cache)
 
-    scores |= kind.rest(examples, texts, config)
+    groups = []
+    for example in examples:
+        groups.append(example.group or getattr(example, kind.group) or example.guid)
+    scores = score_texts(
+        kind,
+        texts,
+        golds,
+        language=get_language(config.language),
+        bertscores=bertscores,
+        of_file=kind.rest(examples, texts, config),
+        groups=groups,
+        resamples=options.resamples,
+        seed=options.seed,
+    )
     columns: dict[str, Sequence[Any]] = {
         "guid": aligned["guid"],
         "gold": [gold[0] if gold else "" for gold in golds],
@@ -313,12 +293,6 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
         "golds": [json.dumps(gold, ensure_ascii=False) for gold in golds],
     }
     scores |= further_scores(options.metrics, columns, options.task)
-
-    if options.resamples:
-        groups = []
-        for example in examples:
-            groups.append(example.group or getattr(example, kind.group) or example.guid)
-        scores |= score_intervals(items, groups, resamples=options.resamples, seed=options.seed)
 
     left_out = len(rows.guids) - len(examples)
     if left_out:
@@ -329,6 +303,7 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
         notes.append(f"{table.path}: absent {column}, taken for an empty one: {absent}")
 
     notes += [f"{options.gold}: {note}" for note in kind.notes(examples)]
+    signature = None if bertscores is None else bertscores.signature
     return Scored(len(examples), scores, notes, signature=signature)
 
 

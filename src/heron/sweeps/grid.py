@@ -1,6 +1,5 @@
 """The jobs of a grid: their overrides, in the order of Hydra's own sweeper, and each composed."""
 
-import copy
 import pickle
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,7 +7,6 @@ from contextlib import contextmanager
 from itertools import product
 from typing import Any
 
-from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
@@ -18,6 +16,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 
 from heron.config.compose import typed_words
 from heron.config.constraints import key_of
+from heron.config.hydra_door import overridden
 from heron.config.words import not_swept
 from heron.training.compose import Composition, opened
 from heron.training.run_names import sweep_name
@@ -79,26 +78,12 @@ class JobComposer:
         if base not in self._bases:
             self._bases[base] = self.loader.load_sweep_config(self.master, list(base))
         config = self._bases[base]
-
-        # What the job changes is copied first, and put back afterwards.
-        nodes: Any = config._content
-        sweep_nodes: Any = config.hydra.sweep._content
-        stored = dict(nodes), dict(sweep_nodes)
-        parts = {re.split("[.=]", word)[0] for word in plain}
-        for key in parts & nodes.keys():
-            nodes[key] = copy.deepcopy(nodes[key])
-        for key in sweep_nodes:
-            sweep_nodes[key] = copy.deepcopy(sweep_nodes[key])
-        try:
-            overrides = self._parser.parse_overrides(plain)
-            ConfigLoaderImpl._apply_overrides_to_config(overrides, config)
+        keys = {re.split("[.=]", word)[0] for word in plain}
+        task_words = [word for word in words if not word.startswith("hydra.")]
+        with overridden(config, self._parser.parse_overrides(plain), keys):
             with open_dict(config.hydra):
-                config.hydra.overrides.task = [w for w in words if not w.startswith("hydra.")]
+                config.hydra.overrides.task = task_words
             yield config
-        finally:
-            for part, content in zip((nodes, sweep_nodes), stored, strict=True):
-                part.clear()
-                part.update(content)
 
     def _is_plain(self, word: str) -> bool:
         key = word.partition("=")[0]

@@ -22,6 +22,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact, redacted
 from heron.base.signals import TERMINATED
 from heron.config.compose import explained
+from heron.config.hydra_door import result_of
 from heron.sweeps.devices import check_devices
 from heron.sweeps.grid import JobComposer, grid
 from heron.sweeps.sweep import Outcome, Sweep
@@ -303,7 +304,7 @@ def conclude(ended: Sequence[JobReturn], refused: Sequence[tuple[str, str]] = ()
     for job in ended:
         if job.status != JobStatus.FAILED:
             continue
-        error: Any = job._return_value
+        error: Any = result_of(job)
         was_run = was_run or isinstance(error, JobError)
         if getattr(error, "interrupted", False):
             interrupted += 1

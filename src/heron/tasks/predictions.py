@@ -16,9 +16,8 @@ import numpy as np
 from heron.data import TASKS
 from heron.data.examples import Example
 from heron.data.markers import with_markers
-from heron.metrics.calibration import calibration_scores
-from heron.metrics.classification import bootstrap_intervals, score_task
 from heron.tasks.config import Config
+from heron.tasks.scoring import score_classes
 
 LITTLE = "; little was learnt: change trainer.max_epochs, optim.lr, head= or encoder="
 _FEW = 20  # rows; of fewer, all may well be of one class
@@ -138,35 +137,29 @@ class ClassPredictions(Predictions):
             Headline scores and scores of classes; of rows with probabilities, calibration; with
             `task.bootstrap`, intervals. Fractions from 0 to 1.
         """
-        task, labels, groups = config.task, config.data.label_order, self.groups
-        rows, gold = [], []
+        task, classes, groups = config.task, config.data.label_order, self.groups
+        rows, golds = [], []
         for row, label in enumerate(self.golds):
             if label is not None:
                 rows.append(row)
-                gold.append(label)
+                golds.append(label)
         if not rows:
             return {}
-        predicted = [self.texts[row] for row in rows]
-        options = TASKS[task.name].score_options(config)
-        scores = score_task(task.name, gold, predicted, labels, **options)
 
-        if self.probabilities_RC is not None:
-            p_KC = self.probabilities_RC[rows]
-            is_known_K = np.isfinite(p_KC).all(axis=1)
-            ids_K = np.asarray([labels.index(label) for label in gold])
-            scores |= calibration_scores(p_KC[is_known_K], ids_K[is_known_K])
-
-        if task.bootstrap:
-            scores |= bootstrap_intervals(
-                task.name,
-                gold,
-                predicted,
-                labels,
-                groups=[groups[row] for row in rows] if task.resample == "group" else None,
-                resamples=task.bootstrap,
-                **options,
-            )
-        return scores
+        probabilities_RC = self.probabilities_RC
+        if probabilities_RC is not None:
+            probabilities_RC = probabilities_RC[rows]
+        return score_classes(
+            task.name,
+            golds,
+            [self.texts[row] for row in rows],
+            classes,
+            probabilities_NC=probabilities_RC,
+            classes=classes,
+            groups=[groups[row] for row in rows] if task.resample == "group" else None,
+            resamples=task.bootstrap,
+            **TASKS[task.name].score_options(config),
+        )
 
     def shown(self, example: Example, config: Config) -> str:
         """See `Predictions`; events are marked."""

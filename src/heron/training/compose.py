@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from hydra._internal.hydra import Hydra
 from hydra.core.config_store import ConfigStore
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
@@ -18,8 +17,9 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from heron.base.errors import ConfigError
 from heron.base.folders import add_forks, conf_dirs, data_set_file, data_sets, default_cache_dir
 from heron.base.terminal import say
-from heron.config.compose import composed, explained, open_hydra, read_flags, shown, typed_words
+from heron.config.compose import composed, explained, read_flags, shown, typed_words
 from heron.config.constraints import key_of
+from heron.config.hydra_door import Hydra, open_hydra
 from heron.config.words import job_words, not_swept
 from heron.data.config import data_values, read_config
 from heron.tasks.config import Config, resolve

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hydra._internal.utils import _locate
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 
@@ -14,6 +13,7 @@ from heron.base.errors import ConfigError, first_line
 from heron.base.folders import experiment_roots, load_forks
 from heron.base.run_folder import RunFolder
 from heron.base.terminal import say
+from heron.config.hydra_door import locate
 from heron.tasks.config import Config
 
 # Packages whose classes a configuration from elsewhere may name.
@@ -78,7 +78,7 @@ def _find(key: str, target: str) -> Any:
         sys.path.append(working_folder)
 
     try:
-        return _locate(target)
+        return locate(target)
     except (ImportError, ValueError) as error:
         reason = first_line(error.__cause__ or error)
         raise ConfigError(f"{key}._target_={target}: {reason}") from error
@@ -95,7 +95,7 @@ def check_trusted(config: Config) -> None:
         is_known = False
         # Nothing of another package is imported; and `torch.os.system` is no class of torch.
         if _package(name) in KNOWN:
-            part = _locate(name)
+            part = locate(name)
             is_known = isinstance(part, type) and _package(part.__module__) in KNOWN
 
         if not is_known:

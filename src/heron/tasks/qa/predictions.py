@@ -19,20 +19,19 @@ from heron.data.datamodule import DataModule
 from heron.data.examples import Example, Span
 from heron.data.features import Features
 from heron.languages import get_language
-from heron.metrics.intervals import intervals_of_means
 from heron.metrics.span import (
     best_threshold,
     expected_f1,
     item_scores,
     language_profile,
-    mean_scores,
 )
 from heron.tasks.base import in_file_order
 from heron.tasks.config import Config
 from heron.tasks.predictions import Predictions
 from heron.tasks.qa.answers import spans_as_given
 from heron.tasks.qa.head import NEVER
-from heron.tasks.qa.reader import given_context, normaliser
+from heron.tasks.qa.reader import given_context, normaliser, text_scores
+from heron.tasks.scoring import score_texts
 
 
 class Answer(NamedTuple):
@@ -109,14 +108,16 @@ class SpanPredictions(Predictions):
                 golds.append(gold_answers(example))
                 groups.append(group)
 
-        language = get_language(config.data.language)
-        profiles = [language_profile(language)]
-        values = item_scores(texts, golds, profiles, no_answer=self.threshold is not None)
-
-        scores = mean_scores(values)
-        if self.threshold is not None:
-            scores["threshold"] = self.threshold
-        return scores | intervals_of_means(values, groups, config.task)
+        return score_texts(
+            text_scores(),
+            texts,
+            golds,
+            language=get_language(config.data.language),
+            no_answer=self.threshold is not None,
+            of_file={} if self.threshold is None else {"threshold": self.threshold},
+            groups=groups if config.task.resample == "group" else None,
+            resamples=config.task.bootstrap,
+        )
 
     def shown(self, example: Example, config: Config) -> str:
         """See `Predictions`."""

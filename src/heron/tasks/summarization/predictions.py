@@ -17,20 +17,13 @@ from torch import Tensor
 from heron.base.files import fingerprint, read_json, write_json
 from heron.data.examples import Example
 from heron.languages import get_language
-from heron.languages.unicode import speller
-from heron.metrics.intervals import intervals_of_means
-from heron.metrics.span import mean_scores
-from heron.metrics.summary import (
-    EXTRACTIVE_VERSION,
-    describe_summaries,
-    exchanged_scores,
-    extractive_scores,
-    item_rouge,
-)
+from heron.metrics.summary import EXTRACTIVE_VERSION, extractive_scores
 from heron.tasks.config import Config
 from heron.tasks.predictions import LITTLE, Predictions
+from heron.tasks.scoring import score_texts
 from heron.tasks.summarization.config import SummarizationConfig
 from heron.tasks.summarization.reader import as_given
+from heron.tasks.summarization.scores import file_scores, text_scores
 
 # Least difference between ROUGE-1 with the references of a summary's own and of another article,
 # if anything was learnt.
@@ -83,14 +76,12 @@ class SummaryPredictions(Predictions):
             return {}
 
         task = SummarizationConfig.of(config)
-        language = get_language(config.data.language)
-        values = item_rouge(texts, golds, language)
-        scores = mean_scores(values)
+        bertscores = None
         if task.bertscore.model:
             from heron.metrics.bertscore import bertscore
 
             device = torch.device("cpu") if config.trainer.accelerator == "cpu" else None
-            by_encoder = bertscore(
+            bertscores = bertscore(
                 texts,
                 golds,
                 task.bertscore,
@@ -98,16 +89,19 @@ class SummaryPredictions(Predictions):
                 device=device,
                 progress=config.trainer.enable_progress_bar,
             )
-            values |= by_encoder.known()
-            scores |= by_encoder.means()
 
-        spell = speller(config.data.language, config.data.unicode)
-        spelt = ([spell(text) for text in column] for column in (articles, texts, golds))
-        scores |= describe_summaries(*spelt)
-        scores |= exchanged_scores(texts, golds, language)
-        scores |= stored_extractive(articles, golds, config)
-        scores |= intervals_of_means(values, groups, task)
-        return scores
+        of_file = file_scores(articles, texts, golds, config.data)
+        of_file |= stored_extractive(articles, golds, config)
+        return score_texts(
+            text_scores(),
+            texts,
+            [[gold] for gold in golds],
+            language=get_language(config.data.language),
+            bertscores=bertscores,
+            of_file=of_file,
+            groups=groups if task.resample == "group" else None,
+            resamples=task.bootstrap,
+        )
 
     def doubts(self, scores: Mapping[str, float]) -> list[str]:
         """See `Predictions`; also summaries that fit other articles as well as their own."""

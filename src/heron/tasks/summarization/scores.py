@@ -158,36 +158,48 @@ def _items(
     return item_rouge(predictions, golds, language)
 
 
+def file_scores(
+    articles: Sequence[str], texts: Sequence[str], golds: Sequence[str], config: DataConfig
+) -> dict[str, float]:
+    """Describe the summaries of a file, and score them against other articles' references.
+
+    Descriptions are of texts normalised by `data.unicode`.
+    """
+    from heron.metrics.summary import describe_summaries, exchanged_scores
+
+    spell = speller(config.language, config.unicode)
+    spelt = ([spell(text) for text in column] for column in (articles, texts, golds))
+    scores = describe_summaries(*spelt)
+    return scores | exchanged_scores(texts, golds, get_language(config.language))
+
+
 def _rest(
     examples: Sequence[Example], texts: Sequence[str], config: DataConfig
 ) -> Mapping[str, float]:
-    """Describe the summaries, normalised by `data.unicode`, and score extractive baselines.
+    """Compute the scores of a whole file, those of extractive baselines included.
 
     Args:
         examples: with articles and gold summaries.
         texts: the summary of each.
         config: the data set.
     """
-    from heron.metrics.summary import describe_summaries, exchanged_scores, extractive_scores
+    from heron.metrics.summary import extractive_scores
 
-    language = get_language(config.language)
+    pairs = [as_given(example) for example in examples]
+    articles = [article for article, _ in pairs]
+    golds = [str(gold) for _, gold in pairs]
     spell = speller(config.language, config.unicode)
-    articles = [as_given(example)[0] for example in examples]
-    golds = [str(as_given(example)[1]) for example in examples]
-    spelt, changed = [], []
-    for column in (articles, texts, golds):
-        normalised = [spell(text) for text in column]
-        pairs = zip(normalised, column, strict=True)
-        changed.append(sum(new != old.strip() for new, old in pairs))
-        spelt.append(normalised)
-    rest = describe_summaries(*spelt) | exchanged_scores(texts, golds, language)
-    if any(changed):
+    changed_articles, changed_texts, changed_golds = (
+        sum(spell(text) != text.strip() for text in column) for column in (articles, texts, golds)
+    )
+    if changed_articles or changed_texts or changed_golds:
         print_lines(
-            f"Unicode variants (data.unicode) in {changed[0]} articles, {changed[2]} gold "
-            f"summaries, {changed[1]} summaries: rouge1, rouge2, rougeL and BERTScore compare them "
-            "as given, rouge1_heron and so on as equal"
+            f"Unicode variants (data.unicode) in {changed_articles} articles, {changed_golds} gold "
+            f"summaries, {changed_texts} summaries: rouge1, rouge2, rougeL and BERTScore compare "
+            "them as given, rouge1_heron and so on as equal"
         )
-    return rest | extractive_scores(articles, golds, language)
+    scores = file_scores(articles, texts, golds, config)
+    return scores | extractive_scores(articles, golds, get_language(config.language))
 
 
 def _read(path: Path, config: DataConfig) -> Rows:
