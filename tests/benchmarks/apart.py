@@ -45,7 +45,12 @@ def call(module: str, *words: object, threads: int = 1) -> str:
     Raises:
         HeronError: it failed; with the end of what it said.
     """
-    paths = (str(ROOT), str(ROOT / "tests" / "helpers"), os.environ.get("PYTHONPATH", ""))
+    paths = (
+        str(ROOT),
+        str(ROOT / "tests"),
+        str(ROOT / "tests" / "helpers"),
+        os.environ.get("PYTHONPATH", ""),
+    )
     own = {
         "OMP_NUM_THREADS": str(threads),
         # A thread that spins while another is preempted burns the time it is measured by.

@@ -138,7 +138,7 @@ def paired_values(
         sums_UM2[:, run, 0] = np.bincount(unit_N, value_N, kinds)
         sums_UM2[:, run, 1] = rows_U
 
-    sums_UQ = sums_UM2.reshape(kinds, -1)
+    sums_UQ = sums_UM2.reshape(kinds, 2 * len(columns))
     own = 2 * len(first_KN)
     return PairedUnits(count_U, sums_UQ[:, :own], sums_UQ[:, own:], (2,))
 

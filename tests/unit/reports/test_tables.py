@@ -118,7 +118,8 @@ def test_unknown_tasks_are_headed_by_their_whole_split_scores(make_run):
 
 
 def test_calibration_is_in_a_runs_scores_and_not_in_a_sweeps(make_run):
-    runs = collect(make_run(scores={"macro_f1": 0.5, "ece": 0.1, "brier": 0.9}))
+    scores = {"macro_f1": 0.5, "ece": 0.1, "brier": 0.9}
+    runs = collect(make_run(scores=scores, config={"task": {"name": "relation"}}))
     assert [row[0] for row in score_table(runs[0]).rows] == ["macro_f1", "ece", "brier"]
     assert "brier goes to 2" in score_table(runs[0]).note
     assert "ece" not in group_table(runs).columns

@@ -121,9 +121,9 @@ class QuestionReader(TableReader):
         row, line = self.table.rows[index], self.table.lines[index]
         own_id, group, *texts = (row.get(name) for name in self.names)
         raw_context, raw_question = (number_text(text) for text in texts)
-        guid = self.guid(own_id, line)
 
         problems_before = len(self.problems)
+        guid = self.guid(own_id, line)
         report = partial(self._report, line, guid)
         context, question = "", ""
         if self.placed or raw_context is not None:
