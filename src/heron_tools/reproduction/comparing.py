@@ -315,8 +315,7 @@ def _estimate(group: System, paper: ScoreTable, metric: str, mark: str) -> Estim
     mean, sd, n = summary
     if sd is not None:
         # Student's t interval of the mean.
-        error = sd / math.sqrt(n)
-        half = stats.t.ppf(0.975, n - 1) * error
+        half = stats.t.ppf(0.975, n - 1) * sd / math.sqrt(n)
         return Estimate(mean, mean - half, mean + half, n, "seeds", sd, mark)
 
     for run in group.done:
