@@ -315,13 +315,12 @@ def _estimate(group: System, paper: ScoreTable, metric: str, mark: str) -> Estim
     mean, sd, n = summary
     if sd is not None:
         # Student's t interval of the mean.
-        error = sd / math.sqrt(n)
-        half = stats.t.ppf(0.975, n - 1) * error
+        half = stats.t.ppf(0.975, n - 1) * sd / math.sqrt(n)
         return Estimate(mean, mean - half, mean + half, n, "seeds", sd, mark)
 
-    for run in group.done:
-        low = run.score(split, f"{metric}_low")
-        high = run.score(split, f"{metric}_high")
-        if low is not None and high is not None:
-            return Estimate(mean, low, high, n, "seed", mark=mark)
-    return Estimate(mean, n=n, of="seed", mark=mark)
+    run = next(run for run in group.done if run.score(split, metric) is not None)
+    low = run.score(split, f"{metric}_low")
+    high = run.score(split, f"{metric}_high")
+    if low is None or high is None:
+        low = high = None
+    return Estimate(mean, low, high, n, "seed", mark=mark)
