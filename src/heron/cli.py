@@ -166,8 +166,8 @@ def _print(name: str, words: Sequence[str]) -> int:
     results: dict[str, list[Any]] = {"tables": [], "files": [], "notes": []}
     with ExitStack() as stack:
         gathered = results if options.json else None
-        terminal.output(terminal.Output(sys.stdout, options.quiet, gathered))
-        stack.callback(terminal.output, terminal.Output())
+        terminal.output(terminal.OutputFormat(sys.stdout, options.quiet, gathered))
+        stack.callback(terminal.output, terminal.OutputFormat())
         messages = sys.stderr
         if options.quiet:
             messages = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))

@@ -10,7 +10,7 @@ from pathlib import Path
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, first_line
 from heron.base.run_folder import JOURNAL, RunFolder
-from heron.base.terminal import duration, gather, print_lines, print_tables
+from heron.base.terminal import duration, hold_results, print_lines, print_tables
 from heron.config.constraints import Positive
 from heron.config.parsing import parse_options
 from heron.metrics.names import with_copied
@@ -32,7 +32,7 @@ class SweepOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class JobProgress:
     """One job of a sweep."""
 
     run: RunRecord  # as its folder shows it
@@ -66,7 +66,7 @@ def run(arguments: Sequence[str]) -> int:
         # A search may be between two jobs: a second look must find the same.
         has_ended = not options.watch or (is_idle and (was_idle or not is_search))
         was_idle = is_idle
-        if has_ended or not gather():  # gathered once, at the end
+        if has_ended or not hold_results():  # gathered once, at the end
             print_tables([progress_table(jobs), failure_table(jobs)])
             print_lines(summary(jobs))
         if has_ended:
@@ -74,7 +74,7 @@ def run(arguments: Sequence[str]) -> int:
         time.sleep(options.every)
 
 
-def read_progress(folder: Path) -> list[Progress]:
+def read_progress(folder: Path) -> list[JobProgress]:
     """Read every job of a sweep, ordered by state, then by name."""
     jobs = []
     for run in collect(folder):
@@ -85,11 +85,11 @@ def read_progress(folder: Path) -> list[Progress]:
         if is_baseline or has_steps:
             planned = 0  # no epochs, or as many as the steps take
         finished = min(_epochs(RunFolder(run.path)), planned)
-        jobs.append(Progress(run, state, finished, planned))
+        jobs.append(JobProgress(run, state, finished, planned))
     return sorted(jobs, key=lambda job: (_STATES.index(job.state), job.run.job))
 
 
-def progress_table(jobs: Sequence[Progress]) -> Table:
+def progress_table(jobs: Sequence[JobProgress]) -> Table:
     """Show state, epochs, seconds and the headline score on validation of each job."""
     metrics = _shown_metrics([job.run for job in jobs])
     columns = ["state", "job", "epochs", "seconds"]
@@ -119,7 +119,7 @@ def _shown_metrics(runs: Sequence[RunRecord]) -> list[str]:
     return with_copied(headline[:1] or ["score"], headline)
 
 
-def failure_table(jobs: Sequence[Progress]) -> Table:
+def failure_table(jobs: Sequence[JobProgress]) -> Table:
     """Show the first line of each failure."""
     rows = []
     for job in jobs:
@@ -130,7 +130,7 @@ def failure_table(jobs: Sequence[Progress]) -> Table:
     return Table("Failures", ("job", "error"), rows, note)
 
 
-def summary(jobs: Sequence[Progress]) -> str:
+def summary(jobs: Sequence[JobProgress]) -> str:
     """Say on one line how many jobs are in which state, and about how long the rest takes."""
     counts = Counter(job.state for job in jobs)
     parts = []
@@ -142,7 +142,7 @@ def summary(jobs: Sequence[Progress]) -> str:
     return f"{text}; about {duration(seconds)} left" if seconds else text
 
 
-def time_left(jobs: Sequence[Progress]) -> float:
+def time_left(jobs: Sequence[JobProgress]) -> float:
     """Estimate the seconds until running and pending jobs are done; 0 where nothing is known.
 
     Each job is assumed to take the median time of finished jobs, and as many to run at once as now.

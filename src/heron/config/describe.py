@@ -66,7 +66,7 @@ SYNONYMS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class ConfigKey:
     """One key of the configuration."""
 
     name: str  # dotted
@@ -117,7 +117,7 @@ def first_comment(path: Path) -> str:
     return _SENTENCE.split(" ".join(lines))[0]
 
 
-def keys(part: str = "") -> list[Key]:
+def keys(part: str = "") -> list[ConfigKey]:
     """List the keys of a part of the configuration, those of its own parts included.
 
     Args:
@@ -127,7 +127,7 @@ def keys(part: str = "") -> list[Key]:
     return [_key(name, hint) for name, hint in types if not part or is_under(name, part)]
 
 
-def find(word: str) -> tuple[dict[str, Path], list[Key]]:
+def find(word: str) -> tuple[dict[str, Path], list[ConfigKey]]:
     """Find the files of a group's options, and the keys, that a word names.
 
     `task=qa` names the keys that one option has.
@@ -150,14 +150,14 @@ def find(word: str) -> tuple[dict[str, Path], list[Key]]:
     return files, keys_of_part
 
 
-def _key(name: str, hint: Any) -> Key:
+def _key(name: str, hint: Any) -> ConfigKey:
     parent, _, field = name.rpartition(".")
     schema = plain(key_types()[parent]) if parent else root_schema()
     kind = plain(hint)
     if dataclasses.is_dataclass(kind):
         purpose = (inspect.getdoc(kind) or "").partition("\n\n")[0]
-        return Key(name, " ".join(purpose.split()), "", "")
-    return Key(name, meanings(schema).get(field, ""), _kind(hint), _default(schema, field))
+        return ConfigKey(name, " ".join(purpose.split()), "", "")
+    return ConfigKey(name, meanings(schema).get(field, ""), _kind(hint), _default(schema, field))
 
 
 @cache
