@@ -104,12 +104,17 @@ class Encoder(nn.Module):
         if getattr(settings, "type_vocab_size", 1) > 1:
             # Not for AlephBERT, whose tokenizer numbers two segments, but whose model has one.
             extras["token_type_ids"] = segments(batch)
-        if hasattr(settings, "attention_window") and self.global_attention == "first":
-            # A Longformer's first token attends to all tokens, and they to it.
-            global_BL = torch.zeros_like(batch.mask_BL)
-            global_BL[:, 0] = 1
-            extras["global_attention_mask"] = global_BL
-        return extras
+        return extras | self._attend_globally(batch)
+
+    def _attend_globally(self, batch: Batch) -> dict[str, Tensor]:
+        """Let a Longformer's first token attend to all tokens, and they to it."""
+        is_longformer = hasattr(self.inner.config, "attention_window")
+        if not is_longformer or self.global_attention == "none":
+            return {}
+
+        global_BL = torch.zeros_like(batch.mask_BL)
+        global_BL[:, 0] = 1
+        return {"global_attention_mask": global_BL}
 
     def learns_as_head(self, parameter: nn.Parameter) -> bool:
         """Tell whether a parameter learns at the head's rate; an encoder's never does."""
