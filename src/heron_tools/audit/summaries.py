@@ -42,7 +42,12 @@ def find_in_summaries(splits: Splits) -> list[Finding]:
 def fragments(article: Sequence[str], summary: Sequence[str]) -> list[int]:
     """Cover a summary, from the left, with the longest word sequences of its article.
 
-    Returns the lengths of the sequences in words.
+    Args:
+        article: its words.
+        summary: its words.
+
+    Returns:
+        The lengths of the sequences in words.
 
     Source: Grusky, Naaman and Artzi 2018 (Newsroom), Figure 3: divided by the words of the
     summary, their sum is the coverage and the sum of their squares the density.
@@ -67,12 +72,13 @@ def fragments(article: Sequence[str], summary: Sequence[str]) -> list[int]:
 
 
 def _common(article: Sequence[str], position: int, summary: Sequence[str], start: int) -> int:
-    """Count the equal words from two positions on."""
+    """Count the equal words from a position in the article and a start in the summary on."""
     limit = min(len(article) - position, len(summary) - start)
-    length = 0
-    while length < limit and article[position + length] == summary[start + length]:
-        length += 1
-    return length
+    for length in range(limit):
+        if article[position + length] != summary[start + length]:
+            return length
+
+    return limit
 
 
 def _copied(split: str, rows: Sequence[Example]) -> Finding:
@@ -132,20 +138,25 @@ def _copied(split: str, rows: Sequence[Example]) -> Finding:
 
 
 def _occurs_in(text: str, other: str) -> bool:
-    """Tell whether the words of one text occur in another contiguously, in order."""
+    """Tell whether the words of one text are a contiguous part of another."""
     return f" {loose(text)} " in f" {loose(other)} "
 
 
 def _short(split: str, rows: Sequence[Example]) -> list[Finding]:
     """List the summaries of fewer than `SHORT` words, the shortest first."""
-    short = [example for example in rows if len(folded_words(str(example.target))) < SHORT]
+    short = []
+    for example in rows:
+        if len(folded_words(str(example.target))) < SHORT:
+            short.append(example)
+
     if not short:
         return []
 
     short.sort(key=lambda example: len(str(example.target)))
+    share = len(short) / len(rows)
     finding = Finding(
         id=f"short.{split}",
-        severity=severity(len(short) / len(rows), _SHORT_WARNING),
+        severity=severity(share, _SHORT_WARNING),
         title=f"{split}: {len(short):,} of {len(rows):,} summaries have fewer than {SHORT} words",
         rows=rows_of(split, short),
         advice=f"data.summaries.min_summary_tokens={SHORT} leaves them out",
@@ -177,8 +188,8 @@ def _long(split: str, rows: Sequence[Example]) -> list[Finding]:
 def _cut(split: str, rows: Sequence[Example]) -> list[Finding]:
     """Find a peak in the lengths of articles: many of nearly one length, few just below and above.
 
-    Natural lengths are spread out; truncation to a number of words, or to whole sentences up to
-    it, leaves such a peak.
+    Natural lengths are spread out. Articles that were truncated to a number of words, or to the
+    whole sentences within it, make such a peak.
     """
     lengths = np.sort([max(len(example.text.split()), 1) for example in rows])
     start, size = densest(lengths)
@@ -214,11 +225,16 @@ def _cut(split: str, rows: Sequence[Example]) -> list[Finding]:
 
 
 def densest(lengths: np.ndarray) -> tuple[int, int]:
-    """Find the 10 % wide range with the largest number of lengths.
+    """Find the range of lengths, each at most 10 % above its first, that holds most of them.
 
-    Returns its first index and the number of lengths in it.
+    Args:
+        lengths: in ascending order.
+
+    Returns:
+        The position of its first length, and the number of lengths in it.
     """
-    ends = np.searchsorted(lengths, lengths * _CUT_WIDTH, side="left")
+    limits = lengths * _CUT_WIDTH
+    ends = np.searchsorted(lengths, limits, side="left")
     sizes = ends - np.arange(len(lengths))
     start = int(sizes.argmax())
     return start, int(sizes[start])

@@ -24,12 +24,19 @@ _NO_WORD = re.compile(r"[\W_]+")
 
 
 def sides(example: Example) -> dict[str, str]:
-    """Name the texts of a row: premise and hypothesis, article and summary, window or text."""
+    """Name the texts of a row: premise and hypothesis, article and summary, window or text.
+
+    Returns:
+        One or two texts by name.
+    """
     if example.text_pair is not None:
         return {PREMISE: example.text, HYPOTHESIS: example.text_pair}
+
     if example.target is not None:
         return {ARTICLE: example.text, SUMMARY: example.target}
-    return {WINDOW if example.spans else TEXT: example.text}
+
+    name = WINDOW if example.spans else TEXT
+    return {name: example.text}
 
 
 def names_of(splits: Splits) -> tuple[str, ...]:
@@ -41,7 +48,8 @@ def names_of(splits: Splits) -> tuple[str, ...]:
 def fields(example: Example) -> dict[str, str]:
     """Name the parts of a row that a model could read alone.
 
-    They are `sides`, the second first; for a window also its `events` and the text `between` them.
+    These are its `sides`, the second one first, or a window, its `events` and the text `between`
+    them.
 
     Returns:
         Texts by name.
@@ -49,6 +57,7 @@ def fields(example: Example) -> dict[str, str]:
     texts = sides(example)
     if len(texts) > 1:
         return dict(reversed(texts.items()))
+
     if len(example.spans) < 2:
         return {TEXT: example.text}
 
@@ -64,16 +73,17 @@ def words(text: str) -> list[str]:
 
 
 class Numbered(NamedTuple):
-    """The texts of all rows as numbers, at a level at which texts are alike."""
+    """The texts of all rows as numbers: texts that a normalisation makes equal have one number."""
 
-    texts: list[str]  # the distinct ones, as they first occur; number 0 is the empty text
+    texts: list[str]  # distinct normalised texts, in order of number; number 0 is the empty text
     rows: Mapping[str, npt.NDArray[Any]]  # by split, int32 [N, 2]
 
 
 def numbered(splits: Splits, level: Callable[[str], str]) -> Numbered:
-    """Number texts: a row is its two `sides`, or its only text and -1.
+    """Number the texts of all rows.
 
-    For a text with events, the second number stands for these, and is below -1.
+    A row has the numbers of its two `sides`. The second number of a row with one text is -1, or a
+    number below -1 for its events.
 
     Args:
         splits: the rows.
@@ -97,7 +107,9 @@ def numbered(splits: Splits, level: Callable[[str], str]) -> Numbered:
             # Offsets may differ between copies: an event is its words and the text before it.
             events = []
             for start, end in example.spans:
-                events.append((level(example.text[:start]), level(example.text[start:end])))
+                before = level(example.text[:start])
+                event = level(example.text[start:end])
+                events.append((before, event))
 
             events_id = -1
             if events:
@@ -114,7 +126,9 @@ def loose(text: str) -> str:
     Combining marks that do not compose with a letter (Hebrew points) are dropped, too.
     """
     if not text.isascii():
-        text = _combining().sub("", unicodedata.normalize("NFC", text))
+        composed = unicodedata.normalize("NFC", text)
+        text = _combining().sub("", composed)
+
     return _NO_WORD.sub(" ", text.casefold()).strip()
 
 
