@@ -40,22 +40,22 @@ from heron_tools.annotation.sheets import (
     write_sheets,
 )
 
-MAJORITY = "majority"  # named like a rater in `collect`'s files
+MAJORITY = "majority"  # the name of the majority's files, beside those of raters
 
 
 @dataclass
 class DrawOptions(DataFolders):
     """Options of `heron annotate draw`."""
 
-    data: str
-    out: Path
-    split: str = "test"
-    rows: Count = 200
+    data: str  # name of the data set
+    out: Path  # a folder for the sheets and their key
+    split: str = "test"  # the split to draw from
+    rows: Count = 200  # number of rows to draw
     raters: list[str] = field(default_factory=lambda: ["2"])  # their names, or how many
     per_row: int = 2  # raters per row
-    ask: list[str] = field(default_factory=lambda: [LABEL])  # see `parse_questions`
+    ask: list[str] = field(default_factory=lambda: [LABEL])  # `label`, `NAME:1-5` or `NAME:yes/no`
     show: list[str] = field(default_factory=list)  # columns of `data.columns.side` to show as well
-    seed: Seed = 0
+    seed: Seed = 0  # decides which rows are drawn, and who gets which
 
 
 @dataclass
@@ -63,8 +63,8 @@ class CollectOptions:
     """Options of `heron annotate collect`."""
 
     sheets: list[Path]  # filled in; a file is named after its rater
-    key: Path
-    out: Path
+    key: Path  # the key.json that `draw` wrote
+    out: Path  # a folder for the answers
 
 
 def run(arguments: Sequence[str]) -> int:

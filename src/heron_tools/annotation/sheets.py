@@ -28,7 +28,7 @@ LABEL = "label"  # the question for the class of a row
 _SCALE = re.compile(r"(?P<name>\w+):(?P<low>\d+)-(?P<high>\d+)")
 _CHOICE = re.compile(r"(?P<name>\w+):(?P<words>\w+(?:/\w+)+)")
 TEXTS = ("text", "text_pair")
-COLUMNS = ("guid", "rater", *TEXTS)  # of sheets and answers, besides the questions
+COLUMNS = ("guid", "rater", *TEXTS)  # columns of sheets and answers, besides the questions
 
 # Accepted marks in sheets.
 _YES = frozenset(("x", "v", "1", "y", "yes", "true", "✓", "כן", "da"))
@@ -118,15 +118,15 @@ def draw_rows(examples: Sequence[Example], rows: int, by_label: bool, seed: int)
         groups[label].append(example)
 
     sizes = {}
-    remainders = {}
+    remainders = []
     for label, group in groups.items():
         exact = rows * len(group) / len(examples)
         sizes[label] = int(exact)
-        remainders[label] = exact - int(exact)
+        remainders.append((sizes[label] - exact, label))
 
     # Rows left by rounding go to the classes with the largest remainders.
-    by_remainder = sorted(groups, key=lambda label: (-remainders[label], label))
-    for label in by_remainder[: rows - sum(sizes.values())]:
+    left = rows - sum(sizes.values())
+    for _, label in sorted(remainders)[:left]:
         sizes[label] += 1
 
     random = np.random.default_rng(seed)
@@ -348,7 +348,7 @@ def write_for_people(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
         return
 
     with atomic_open(path) as file:
-        file.write("\ufeff")  # without it, spreadsheet programs do not expect UTF-8
+        file.write("\ufeff")  # byte order mark: spreadsheet programs need it to read UTF-8
         writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
         writer.writerow(map(as_text, columns))
         for row in zip(*columns.values(), strict=True):

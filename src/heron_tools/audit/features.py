@@ -7,7 +7,7 @@ Legend: N examples, V words, C classes.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -231,7 +231,7 @@ def word_feature(field: str, word: str, field_texts: Sequence[str]) -> Feature:
 
 def typical_words(
     split: str, field: str, vocabulary: Vocabulary, gold_N: Ids, labels: Sequence[str]
-) -> list[Finding]:
+) -> Iterator[Finding]:
     """List the words most typical of each class, by pointwise mutual information.
 
     The counts are smoothed by the minimum number of texts with a word, so that rare words do not
@@ -248,7 +248,7 @@ def typical_words(
     section 3 (there with 100 for smoothing, on half a million rows).
     """
     if not vocabulary.words:
-        return []
+        return
 
     gold_NC = np.eye(len(labels), dtype=np.int64)[gold_N]
     counts_VC, _ = _present_and_absent(vocabulary.holds_NV, gold_NC)
@@ -280,14 +280,13 @@ def typical_words(
                 }
             )
 
-    finding = Finding(
+    yield Finding(
         id=f"words.{field}",
         severity="info",
         title=f"{split}: the words of the {field} most typical of each class",
         measures=measures,
         meaning="Pointwise mutual information of word and class, smoothed; a text counts once.",
     )
-    return [finding]
 
 
 def _present_and_absent(holds_NV: Any, gold_NC: Counts) -> tuple[Counts, Counts]:

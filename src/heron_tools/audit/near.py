@@ -30,7 +30,7 @@ from heron_tools.audit.texts import ARTICLE, HYPOTHESIS, WINDOW, Numbered, Split
 THRESHOLD = 0.8
 _SHINGLE = 5  # characters
 _PERMUTATIONS = 96
-_MOST = 50  # candidates compared per text: texts from one template are all alike
+_MOST = 50  # candidates compared per text; a text made from a template has thousands
 _SERIOUS_SHARE = 0.01
 _RECALL = 0.98  # of the pairs exactly at the threshold
 _CHUNK = 5_000  # texts whose shingles or candidates are in memory at once

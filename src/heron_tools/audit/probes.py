@@ -30,7 +30,7 @@ from heron_tools.audit.rules import (
 )
 from heron_tools.audit.texts import EVIDENCE, fields
 
-MOST_ROWS = 8_000  # per split; more rows change a probe little and take minutes
+MOST_ROWS = 8_000  # per split; more rows take minutes and hardly change the scores
 _FEATURES = 30_000
 _NGRAMS = (2, 5)  # characters
 _CHARACTERS = 2_000  # longer texts are truncated

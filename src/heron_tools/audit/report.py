@@ -54,7 +54,7 @@ class Report:
     def facts(self) -> dict[str, str]:
         """Facts about the data's files and versions, by name."""
         facts = {
-            "asked for": " ".join(self.overrides),
+            "options": " ".join(self.overrides),
             "language": get_language(self.shipped.config.language).name,
         }
         for split, sha256 in self.shipped.sha256.items():
@@ -82,18 +82,14 @@ class Report:
 
         return examples
 
-    def rows(self, finding: Finding, limit: int) -> list[tuple[Row, list[str]]]:
+    def rows(self, finding: Finding) -> list[tuple[Row, list[str]]]:
         """List the first rows of a finding, with their texts.
-
-        Args:
-            finding: one of `findings`.
-            limit: maximum number of rows.
 
         Returns:
             Each row and its texts; events have their markers.
         """
         shown = []
-        for row in finding.rows[:limit]:
+        for row in finding.rows[:_ROWS]:
             example = self.examples[row.key]
             texts = list(sides(example).values())
             if len(texts) == 1 and example.spans:
@@ -111,7 +107,7 @@ def write(report: Report, folder: Path) -> list[Path]:
     findings = []
     for finding in report.findings:
         numbers = measure_table(finding)
-        rows = report.rows(finding, _ROWS)
+        rows = report.rows(finding)
         findings.append((finding, numbers, rows))
 
     page = render(

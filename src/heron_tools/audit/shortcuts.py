@@ -1,6 +1,6 @@
 """Shortcuts: single features that predict the label, compared with the most frequent class."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress
 from typing import NamedTuple
 
@@ -216,12 +216,12 @@ def _measures(rules: Sequence[Judged], labels: Sequence[str]) -> list[Measure]:
     return measures
 
 
-def _overview(judged: Sequence[Judged], labels: Sequence[str]) -> list[Finding]:
+def _overview(judged: Sequence[Judged], labels: Sequence[str]) -> Iterator[Finding]:
     """Show the best rules, significant or not."""
     if not judged:
-        return []
+        return
 
-    overview = Finding(
+    yield Finding(
         id="rules",
         severity="info",
         title=f"{len(judged)} rules of one feature were tried; the best of them",
@@ -231,19 +231,17 @@ def _overview(judged: Sequence[Judged], labels: Sequence[str]) -> list[Finding]:
             "z: standard deviations above the majority class."
         ),
     )
-    return [overview]
 
 
-def _unknown_negation(language: str) -> list[Finding]:
+def _unknown_negation(language: str) -> Iterator[Finding]:
     """Report that the rule of negation could not be tried, for a language without a word list."""
     profile = LANGUAGES.find(language)
     if profile and profile.negation:
-        return []
+        return
 
-    unknown = Finding(
+    yield Finding(
         id="negation.unknown",
         severity="info",
         title=f"'{language}' has no list of negation words: that rule was not tried",
         advice="add them to its Language (negation=)",
     )
-    return [unknown]

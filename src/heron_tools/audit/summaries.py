@@ -1,6 +1,6 @@
 """Problems of summarization data: copied, short or too long summaries, truncated articles."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -27,7 +27,7 @@ def find_in_summaries(splits: Splits) -> list[Finding]:
     `copied.<split>` (summaries that occur in their article) is always included; `short`, `long` (as
     long as the article) and `cut` (articles of nearly one length) only if there are any.
     """
-    findings = []
+    findings: list[Finding] = []
     for split, examples in splits.items():
         rows = [example for example in examples if example.target is not None]
         if rows:
@@ -142,7 +142,7 @@ def _occurs_in(text: str, other: str) -> bool:
     return f" {loose(text)} " in f" {loose(other)} "
 
 
-def _short(split: str, rows: Sequence[Example]) -> list[Finding]:
+def _short(split: str, rows: Sequence[Example]) -> Iterator[Finding]:
     """List the summaries of fewer than `SHORT` words, the shortest first."""
     short = []
     for example in rows:
@@ -150,21 +150,20 @@ def _short(split: str, rows: Sequence[Example]) -> list[Finding]:
             short.append(example)
 
     if not short:
-        return []
+        return
 
     short.sort(key=lambda example: len(str(example.target)))
     share = len(short) / len(rows)
-    finding = Finding(
+    yield Finding(
         id=f"short.{split}",
         severity=severity(share, _SHORT_WARNING),
         title=f"{split}: {len(short):,} of {len(rows):,} summaries have fewer than {SHORT} words",
         rows=rows_of(split, short),
         advice=f"data.summaries.min_summary_tokens={SHORT} leaves them out",
     )
-    return [finding]
 
 
-def _long(split: str, rows: Sequence[Example]) -> list[Finding]:
+def _long(split: str, rows: Sequence[Example]) -> Iterator[Finding]:
     """List the summaries that have at least as many words as their article."""
     long = []
     for example in rows:
@@ -173,19 +172,18 @@ def _long(split: str, rows: Sequence[Example]) -> list[Finding]:
             long.append(example)
 
     if not long:
-        return []
+        return
 
-    finding = Finding(
+    yield Finding(
         id=f"long.{split}",
         severity="warning",
         title=f"{split}: {len(long):,} summaries are as long as their article, or longer",
         rows=rows_of(split, long),
         advice="is the article whole, and in the right column (data.columns)?",
     )
-    return [finding]
 
 
-def _cut(split: str, rows: Sequence[Example]) -> list[Finding]:
+def _cut(split: str, rows: Sequence[Example]) -> Iterator[Finding]:
     """Find a peak in the lengths of articles: many of nearly one length, few just below and above.
 
     Natural lengths are spread out. Articles that were truncated to a number of words, or to the
@@ -207,10 +205,10 @@ def _cut(split: str, rows: Sequence[Example]) -> list[Finding]:
     is_peak = size >= _CUT_RATIO * neighbours
     z = (size - neighbours) / np.sqrt(size + neighbours)
     if not (is_large and is_peak and z >= _CUT_CERTAIN):
-        return []
+        return
 
     peak = [example for example in rows if low <= len(example.text.split()) < high]
-    finding = Finding(
+    yield Finding(
         id=f"cut.{split}",
         severity="warning",
         title=f"{split}: {size:,} of {len(rows):,} articles have {low:.0f} to {high:.0f} words",
@@ -221,7 +219,6 @@ def _cut(split: str, rows: Sequence[Example]) -> list[Finding]:
             f"The lengths just below and just above have at most {neighbours:,} articles each."
         ),
     )
-    return [finding]
 
 
 def densest(lengths: np.ndarray) -> tuple[int, int]:

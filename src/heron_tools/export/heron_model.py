@@ -36,7 +36,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 Text = str | tuple[str, str]  # one text, or a pair
 Span = tuple[int, int]  # of characters: start, end
-Encoded = dict[str, Any]  # one sequence: tokens, and tokens of events
+Encoded = dict[str, Any]  # one sequence: its tokens, and the positions of its events
 
 DISTANCES = (2, 3, 5, 9, 17, 33, 65, 129)  # buckets of tokens between two events
 
@@ -379,7 +379,7 @@ class HeronModel(PreTrainedModel):
             options["return_overflowing_tokens"] = True
             options["stride"] = settings["stride"]
 
-        batches = [[text] for text in texts]  # of one row
+        batches = [[text] for text in texts]  # a batch of one row for each text
         encoded = self.tokenizer(*batches, **options)
         return [_sequence(encoding) for encoding in encoded.encodings]
 
@@ -445,7 +445,7 @@ class HeronModel(PreTrainedModel):
         """Unify Unicode variants as in training; a second call changes nothing."""
         table = str.maketrans(self.settings["characters"])
 
-        # Translated letters may compose anew.
+        # Replaced characters may form new composed letters, hence several rounds.
         before = ""
         while text != before:
             before = text
