@@ -1,4 +1,4 @@
-"""The one slicer of `heron analyze`: it groups a split's scores by any column.
+"""The slicer of `heron analyze`: it groups a split's scores by any column.
 
 A task adds columns to a split's frame, scores its rows, and lists the columns to slice by.
 A row may be in several slices, or in none. Legend: N rows, M rows of a slice.
@@ -50,7 +50,7 @@ class Split:
 
     @cached_property
     def examples(self) -> list[Example]:
-        """N examples."""
+        """The examples of the predictions, N."""
         return self.find(self.frame["guid"])
 
     @property

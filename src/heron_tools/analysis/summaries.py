@@ -4,7 +4,7 @@ Slices depend on articles and gold summaries only, so a slice has the same rows 
 Texts are scored and shown without normalisation. Legend: N articles, M articles of a slice.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -318,7 +318,7 @@ def _marked(text: str, known: set[str]) -> dict[str, Any]:
     return {"text": text, "novel": novel_spans(text, known)}
 
 
-def novel_spans(summary: str, known: set[str] | Sequence[str]) -> list[list[int]]:
+def novel_spans(summary: str, known: Container[str]) -> list[list[int]]:
     """Find the words of a summary that an article lacks.
 
     Args:

@@ -25,7 +25,7 @@ class SummarySystem:
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """The file of the predictions."""
         return self.predictions.path
 
     @property

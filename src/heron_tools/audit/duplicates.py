@@ -24,12 +24,12 @@ _Groups = list[list[Row]]  # groups of duplicate rows
 _ByLevel = dict[str, _Groups]  # identical rows are in both levels
 
 
-def find_duplicates(splits: Splits, loosely: Numbered) -> list[Finding]:
+def find_duplicates(splits: Splits, loose_texts: Numbered) -> list[Finding]:
     """Find repeated and shared rows and texts.
 
     Args:
         splits: the rows.
-        loosely: their texts at the level of `texts.loose`.
+        loose_texts: their texts at the level of `texts.loose`.
 
     Returns:
         For each split, `repeated_pairs` and `repeated_texts`; for each two splits, `duplicates` and
@@ -37,7 +37,7 @@ def find_duplicates(splits: Splits, loosely: Numbered) -> list[Finding]:
     """
     text_ids = {
         IDENTICAL: numbered(splits, str.strip).rows,
-        LOOSE: loosely.rows,
+        LOOSE: loose_texts.rows,
     }
     findings: list[Finding] = []
     for split in splits:

@@ -45,7 +45,7 @@ _Link = tuple[bool, float, list[Row]]  # whether labels agree, the smaller overl
 
 
 def find_near_duplicates(
-    splits: Splits, loosely: Numbered, threshold: float = THRESHOLD
+    splits: Splits, loose_texts: Numbered, threshold: float = THRESHOLD
 ) -> list[Finding]:
     """Find rows whose overlap is at least `threshold`, without exact duplicates.
 
@@ -53,7 +53,7 @@ def find_near_duplicates(
 
     Args:
         splits: the rows.
-        loosely: their texts at the level of `texts.loose`.
+        loose_texts: their texts at the level of `texts.loose`.
         threshold: minimum overlap, a fraction.
 
     Returns:
@@ -61,11 +61,11 @@ def find_near_duplicates(
         are pairs of texts, else `near_texts.<splits>`.
     """
     names = names_of(splits)
-    texts = loosely.texts
+    texts = loose_texts.texts
     sides = 1 if ARTICLE in names else 2
 
     # Numbers below 0 stand for events or for no second text: they count as the empty text, 0.
-    text_ids = {split: ids_N2[:, :sides].clip(0) for split, ids_N2 in loosely.rows.items()}
+    text_ids = {split: ids_N2[:, :sides].clip(0) for split, ids_N2 in loose_texts.rows.items()}
     used = np.unique(np.concatenate(list(text_ids.values())))
     used_texts = [texts[number] for number in used.tolist() if number]
     neighbours, truncated = find_neighbours(used_texts, threshold)

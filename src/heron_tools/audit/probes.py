@@ -23,9 +23,9 @@ from heron_tools.audit.rules import (
     Ids,
     Labelled,
     Score,
+    list_scores,
     majority,
     predict_splits,
-    say_scores,
     score,
 )
 from heron_tools.audit.texts import EVIDENCE, fields
@@ -176,7 +176,7 @@ def _finding(name: str, scores: Sequence[Score], all_scores: Sequence[Score] | N
     is_artifact = best.z >= _CERTAIN and name not in EVIDENCE
     gain = best.gain if is_artifact else 0.0
 
-    title = f"a linear probe on the {name} alone scores {say_scores(scores)}"
+    title = f"a linear probe on the {name} alone scores {list_scores(scores)}"
     measures = [{"sees": name, **score.measure()} for score in scores]
     if all_scores:
         title += f", {all_scores[0].accuracy:.3f} with all texts"

@@ -40,7 +40,7 @@ class Report:
 
     @property
     def title(self) -> str:
-        """The heading."""
+        """The heading of the page."""
         config = self.shipped.config
         return f"Audit of {config.title or config.name}"
 

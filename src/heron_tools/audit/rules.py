@@ -76,7 +76,7 @@ class Score(NamedTuple):
         return self.accuracy - self.majority
 
     def measure(self) -> Measure:
-        """Give the score as a row of a finding's table."""
+        """Lay out the score as a row of a finding's table."""
         return {
             "split": self.split,
             "rows": self.rows,
@@ -128,8 +128,8 @@ def score(split: str, gold_N: Ids, predicted_N: Ids, majority: int, classes: int
     return Score(split, len(gold_N), own_accuracy, majority_accuracy, own_f1, majority_f1, z)
 
 
-def say_scores(scores: Sequence[Score]) -> str:
-    """List accuracies by split, beside the majority's."""
+def list_scores(scores: Sequence[Score]) -> str:
+    """List the accuracy on each split, beside the majority's, as text."""
     texts = []
     for score in scores:
         accuracy = f"{score.accuracy:.3f} on {score.split}"

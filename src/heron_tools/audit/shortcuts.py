@@ -26,8 +26,8 @@ from heron_tools.audit.rules import (
     Values,
     fit,
     folds,
+    list_scores,
     predict_splits,
-    say_scores,
     score,
 )
 from heron_tools.audit.texts import EVIDENCE, WINDOW, fields
@@ -169,7 +169,7 @@ def _add_words(
     if names != [WINDOW]:
         names = [name for name in names if name != WINDOW]
 
-    findings = []
+    findings: list[Finding] = []
     tried = 0
     for field in names:
         texts = {}
@@ -195,7 +195,7 @@ def _finding(id: str, rules: Sequence[Judged], labels: Sequence[str]) -> Finding
     return Finding(
         id=id,
         severity="info" if is_evidence else severity(gain, WARNING_GAIN, SERIOUS_GAIN),
-        title=f"{description}. This rule alone scores {say_scores(best.scores)}",
+        title=f"{description}. This rule alone scores {list_scores(best.scores)}",
         measures=_measures(rules, labels),
         rows=best.given_away,
         advice=_ADVICE.get(best.feature.family, _ADVICE_ELSE),

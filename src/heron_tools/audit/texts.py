@@ -79,7 +79,7 @@ class Numbered(NamedTuple):
     rows: Mapping[str, npt.NDArray[Any]]  # by split, int32 [N, 2]
 
 
-def numbered(splits: Splits, level: Callable[[str], str]) -> Numbered:
+def numbered(splits: Splits, normalize: Callable[[str], str]) -> Numbered:
     """Number the texts of all rows.
 
     A row has the numbers of its two `sides`. The second number of a row with one text is -1, or a
@@ -87,13 +87,13 @@ def numbered(splits: Splits, level: Callable[[str], str]) -> Numbered:
 
     Args:
         splits: the rows.
-        level: normalises a text; texts that it makes equal have one number.
+        normalize: normalises a text; texts that it makes equal have one number.
     """
     text_ids = {"": 0}
     event_ids: dict[Hashable, int] = {}
 
     def number(text: str) -> int:
-        return text_ids.setdefault(level(text), len(text_ids))
+        return text_ids.setdefault(normalize(text), len(text_ids))
 
     rows = {}
     for split, examples in splits.items():
@@ -107,8 +107,8 @@ def numbered(splits: Splits, level: Callable[[str], str]) -> Numbered:
             # Offsets may differ between copies: an event is its words and the text before it.
             events = []
             for start, end in example.spans:
-                before = level(example.text[:start])
-                event = level(example.text[start:end])
+                before = normalize(example.text[:start])
+                event = normalize(example.text[start:end])
                 events.append((before, event))
 
             events_id = -1
