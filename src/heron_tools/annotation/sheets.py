@@ -302,14 +302,10 @@ def _read_row(
     problems = []
     for question, allowed in questions.items():
         cell = cell_text(table.rows[index][question]).strip()
-        if not cell:
-            continue
-
-        for answer in allowed:
-            if answer.lower() == cell.lower():
-                answers[question] = answer
-                break
-        else:
+        matches = [answer for answer in allowed if answer.lower() == cell.lower()]
+        if matches:
+            answers[question] = matches[0]
+        elif cell:
             problem = f"{question} '{cell}'"
             problems.append(Problem(table.where(index), problem, ", ".join(allowed)))
 

@@ -91,7 +91,7 @@ class Finding:
             "title": self.title,
             "meaning": self.meaning,
             "advice": self.advice,
-            "measures": list(map(dict, self.measures)),
+            "measures": list(self.measures),
             "row_count": len(self.rows),
         }
         if rows:

@@ -164,8 +164,7 @@ def _band_keys(texts: Sequence[str], count: int, rows: int) -> list[Shingles]:
         factors = random.integers(1, 2**63, rows, np.uint64)
         for factor in factors * np.uint64(2) + np.uint64(1):
             minimum_C = np.minimum.reduceat(shingles_S * factor, starts_C)
-            key_C = (key_C ^ minimum_C) * _MULTIPLIER
-            key_C ^= key_C >> np.uint64(29)
+            key_C = _mix(key_C, minimum_C)
 
         keys.append(key_C)
 
@@ -247,11 +246,15 @@ def shingle(text: str) -> Shingles:
     codes = np.frombuffer(padded, np.uint32).astype(np.uint64)
     hashes = np.zeros(len(codes) - _SHINGLE + 1, np.uint64)
     for offset in range(_SHINGLE):
-        characters = codes[offset : offset + len(hashes)]
-        hashes = (hashes ^ characters) * _MULTIPLIER
-        hashes ^= hashes >> np.uint64(29)
+        hashes = _mix(hashes, codes[offset : offset + len(hashes)])
 
     return np.unique(hashes)
+
+
+def _mix(hashes: Shingles, values: Shingles) -> Shingles:
+    """Add one more value to each hash."""
+    mixed = (hashes ^ values) * _MULTIPLIER
+    return mixed ^ (mixed >> np.uint64(29))
 
 
 def jaccard(first: Shingles, second: Shingles) -> float:

@@ -64,7 +64,7 @@ class Report:
             facts[f"{split}, missing"] = str(path)
 
         facts["heron"] = __version__
-        return {name: value for name, value in facts.items() if value}
+        return facts
 
     @property
     def columns(self) -> list[str]:

@@ -41,7 +41,10 @@ def sides(example: Example) -> dict[str, str]:
 
 def names_of(splits: Splits) -> tuple[str, ...]:
     """Name the texts of a data set's rows; some rows may lack the second."""
-    kinds = {tuple(sides(example)) for examples in splits.values() for example in examples}
+    kinds: set[tuple[str, ...]] = set()
+    for examples in splits.values():
+        kinds.update(tuple(sides(example)) for example in examples)
+
     return max(kinds, key=lambda names: (len(names), names), default=(TEXT,))
 
 

@@ -1,7 +1,7 @@
 """`heron noise`: rank training examples by how suspicious their labels are."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -103,8 +103,12 @@ def run(arguments: Sequence[str]) -> int:
         scores = scores_of(measured, np.asarray(lengths), config.seed)
         graded = grade(scores, wrong_N, measured.gold_N)
 
+        stored = {}
+        for name, (detection, auroc_within_classes) in graded.items():
+            stored[name] = {**asdict(detection), "auroc_within_classes": auroc_within_classes}
+
         detection_path = out / "detection.json"
-        _write(detection_path, graded)
+        write_json(detection_path, stored)
         _show_detection(graded, len(dynamics.epochs_E))
         print_lines(detection_path)
     elif has_truth:
@@ -139,23 +143,6 @@ def _show_suspects(
         note=f"{name}: {score.formula}{unit}; the {score.hardest} values are suspicious.",
     )
     print_tables([table])
-
-
-def _write(path: Path, graded: Mapping[str, tuple[Detection, float]]) -> None:
-    """Write how well each score finds the wrong labels; see `grade`."""
-    stored = {}
-    for name, (detection, auroc_within_classes) in graded.items():
-        stored[name] = {
-            "examples": detection.examples,
-            "base_rate": detection.base_rate,
-            "auroc": detection.auroc,
-            "auroc_within_classes": auroc_within_classes,
-            "precision": detection.precision,
-            "decile_rate": detection.decile_rate,
-            "decile_recall": detection.decile_recall,
-        }
-
-    write_json(path, stored)
 
 
 def _show_detection(graded: Mapping[str, tuple[Detection, float]], records: int) -> None:
