@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from heron_tools.audit.findings import Finding, Measure, Row, grouped, severity
+from heron_tools.audit.findings import Finding, FindingRow, Measure, grouped, severity
 from heron_tools.audit.texts import Numbered, Splits, names_of, numbered
 
 IDENTICAL, LOOSE = "identical", "but for case, punctuation, spaces"
@@ -20,7 +20,7 @@ _SERIOUS_SHARE = 0.005  # of a split's rows
 
 _TextIds = Mapping[str, Mapping[str, npt.NDArray[Any]]]  # by level, by split; see `numbered`
 _Names = tuple[str, ...]  # of one split, or of two
-_Groups = list[list[Row]]  # groups of duplicate rows
+_Groups = list[list[FindingRow]]  # groups of duplicate rows
 _ByLevel = dict[str, _Groups]  # identical rows are in both levels
 
 
@@ -137,7 +137,7 @@ def _compare_texts(
         columns[text] = [number]
 
     measures = []
-    listed: list[Row] = []
+    listed: list[FindingRow] = []
     largest = 0
     for text, numbers in columns.items():
         copies = _copies(splits, text_ids, names, numbers)
@@ -223,7 +223,7 @@ def _groups_of(
             example = splits[split][row]
             for key in dict.fromkeys(key_NK[row].tolist()):
                 if key in repeated_keys:
-                    rows_of[key].append(Row(split, example.guid, example.label))
+                    rows_of[key].append(FindingRow(split, example.guid, example.label))
 
     groups = []
     for rows in rows_of.values():
@@ -265,14 +265,14 @@ def _count(groups: _Groups) -> int:
     return len(keys)
 
 
-def _listed(copies: _ByLevel) -> list[Row]:
+def _listed(copies: _ByLevel) -> list[FindingRow]:
     """List the rows of all groups.
 
     Groups with conflicting labels come first, and within each part those of identical texts.
     """
     identical = {row.key for rows in copies[IDENTICAL] for row in rows}
 
-    def rank(rows: list[Row]) -> tuple[bool, bool]:
+    def rank(rows: list[FindingRow]) -> tuple[bool, bool]:
         labels = {row.label for row in rows}
         are_identical = all(row.key in identical for row in rows)
         return len(labels) == 1, not are_identical

@@ -15,14 +15,14 @@ from heron import __version__
 from heron.base.cells import Cell, Formatted, Table
 from heron.base.errors import visible
 from heron.base.files import write_file, write_json
-from heron.base.terminal import gather, output
+from heron.base.terminal import hold_results, output
 from heron.data.examples import Example
 from heron.data.findings import text_options
 from heron.data.markers import event_markers, with_markers
 from heron.languages import get_language
 from heron.reports.pages import cut_text, render
 from heron.results.shipped import Shipped
-from heron_tools.audit.findings import SEVERITIES, Finding, Row
+from heron_tools.audit.findings import SEVERITIES, Finding, FindingRow
 from heron_tools.audit.texts import WINDOW, names_of, sides
 
 _ROWS = 200  # per finding; findings.json has all
@@ -82,7 +82,7 @@ class Report:
 
         return examples
 
-    def rows(self, finding: Finding) -> list[tuple[Row, list[str]]]:
+    def rows(self, finding: Finding) -> list[tuple[FindingRow, list[str]]]:
         """List the first rows of a finding, with their texts.
 
         Returns:
@@ -151,7 +151,7 @@ def print_summary(report: Report) -> None:
         rows.append((finding.severity, finding.id, finding.title, finding.advice))
 
     table = Table(title, ("severity", "id", "finding", "advice"), tuple(rows))
-    if gather(tables=[table]):
+    if hold_results(tables=[table]):
         return
 
     console = Console(file=output().file, highlight=False)

@@ -17,11 +17,11 @@ from heron_tools.audit.features import (
     vocabulary,
     word_feature,
 )
-from heron_tools.audit.findings import Finding, Measure, Row, rows_of, severity
+from heron_tools.audit.findings import Finding, FindingRow, Measure, rows_of, severity
 from heron_tools.audit.rules import (
+    FeatureRule,
     Ids,
     Labelled,
-    Rule,
     Score,
     Values,
     fit,
@@ -42,13 +42,13 @@ _ADVICE = {
 _ADVICE_ELSE = "also report this rule, and a baseline that sees only that text"
 
 
-class Judged(NamedTuple):
+class ScoredRule(NamedTuple):
     """A feature, and what its rule achieves."""
 
     feature: Feature
-    rule: Rule
+    rule: FeatureRule
     scores: list[Score]  # on every split
-    given_away: list[Row]  # rows that the rule gets right and the majority class does not
+    given_away: list[FindingRow]  # rows that the rule gets right and the majority class does not
 
     @property
     def gain(self) -> float:
@@ -95,7 +95,7 @@ def find_shortcuts(
     tried = max(len(judged) + tried_words, 1)
     critical_z = float(norm.isf(_CHANCE / tried))
 
-    families: dict[str, list[Judged]] = {}
+    families: dict[str, list[ScoredRule]] = {}
     for rule in judged:
         id = rule.feature.family
         if rule.feature.field in EVIDENCE:
@@ -113,7 +113,9 @@ def find_shortcuts(
     return findings
 
 
-def _judge(features: Mapping[str, Feature], parts: Mapping[str, Labelled], classes: int) -> Judged:
+def _judge(
+    features: Mapping[str, Feature], parts: Mapping[str, Labelled], classes: int
+) -> ScoredRule:
     """Fit the rule of one feature on the first split; score it and list its rows on every split.
 
     Args:
@@ -141,7 +143,7 @@ def _judge(features: Mapping[str, Feature], parts: Mapping[str, Labelled], class
         given_away = compress(examples, is_given_away_N)
         rows += rows_of(split, given_away)
 
-    return Judged(features[first], rule, scores, rows)
+    return ScoredRule(features[first], rule, scores, rows)
 
 
 def _add_words(
@@ -186,7 +188,7 @@ def _add_words(
     return findings, tried
 
 
-def _finding(id: str, rules: Sequence[Judged], labels: Sequence[str]) -> Finding:
+def _finding(id: str, rules: Sequence[ScoredRule], labels: Sequence[str]) -> Finding:
     """Describe the significant rules of one family of features; the first is the best."""
     best = rules[0]
     description = f"{best.feature.name}: {best.rule.describe(labels)}"
@@ -205,7 +207,7 @@ def _finding(id: str, rules: Sequence[Judged], labels: Sequence[str]) -> Finding
     )
 
 
-def _measures(rules: Sequence[Judged], labels: Sequence[str]) -> list[Measure]:
+def _measures(rules: Sequence[ScoredRule], labels: Sequence[str]) -> list[Measure]:
     """Lay out the scores of rules, one row for each split."""
     measures: list[Measure] = []
     for feature, rule, scores, _ in rules:
@@ -216,7 +218,7 @@ def _measures(rules: Sequence[Judged], labels: Sequence[str]) -> list[Measure]:
     return measures
 
 
-def _overview(judged: Sequence[Judged], labels: Sequence[str]) -> Iterator[Finding]:
+def _overview(judged: Sequence[ScoredRule], labels: Sequence[str]) -> Iterator[Finding]:
     """Show the best rules, significant or not."""
     if not judged:
         return
