@@ -118,7 +118,7 @@ def open_slicer(options: AnalyzeOptions, overrides: Sequence[str] = ()) -> Slice
         return find_examples(guids, inner, data, data_folder, cache_folder)
 
     scores = scores_of(data.task)
-    # An empty answer can be right.
+    # Rows with an empty gold text are unlabelled, unless the empty answer can be right.
     empty = isinstance(scores, TextScores) and scores.can_be_empty(data.label_order) is not False
     predictions = read_frame(predictions_file(folder, name))
     frame = predictions.labelled(empty=empty)
@@ -128,6 +128,10 @@ def open_slicer(options: AnalyzeOptions, overrides: Sequence[str] = ()) -> Slice
 
 def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:
     """Describe the splits whose files exist, or draw a sheet of their answers (`sheet=`).
+
+    Args:
+        options: of the command.
+        overrides: `data.<key>=<value>`.
 
     Returns:
         The files written: `statistics.md`, `statistics.json` and those of the task, and
@@ -148,7 +152,9 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
         return list(FORK_ANALYSES["draw_sheet"](options, shipped))
 
     outcome = describe(shipped, options)
-    print_lines(*(f"missing: {name} ({path})" for name, path in shipped.missing.items()))
+    for name, path in shipped.missing.items():
+        print_lines(f"missing: {name} ({path})")
+
     facts = {
         "data": config.name,
         "overrides": list(overrides),

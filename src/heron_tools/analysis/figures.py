@@ -49,6 +49,7 @@ def slices_figure(
         for axes, slicing in zip(panels, slicings, strict=True):
             for score in drawn:
                 _draw_score(axes, slicing, score)
+
             axes.axvline(overall, color=ORANGE, linewidth=0.8, zorder=0)
             _label(axes, slicing, limit)
 
@@ -64,6 +65,7 @@ def _bounds(cell: Cell) -> tuple[float, float, float]:
     """Return a score and the ends of its interval; all equal without an interval."""
     if isinstance(cell, Interval):
         return cell
+
     value = float(str(cell)) if cell is not None else 0.0
     return value, value, value
 
@@ -89,17 +91,25 @@ def _draw_score(axes: Axes, slicing: Slicing, drawn: Drawn) -> None:
 
 
 def _label(axes: Axes, slicing: Slicing, limit: float) -> None:
-    """Name the slices at the left; `limit` is the largest score that is shown."""
+    """Name the slices at the left of a panel, and set its limits.
+
+    Args:
+        axes: the panel.
+        slicing: its slices, the first at the top.
+        limit: the largest score shown, a fraction.
+    """
     # matplotlib cannot lay out right-to-left text; names of slices are in Latin script.
     names = []
     for part in slicing.slices:
         name = part.name.replace("_", " ")
         names.append(f"{name}  (n={len(part.rows_M):,})")
 
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.5, -0.5)
+    rows = len(names)
+    axes.set_yticks(range(rows), names)
+    axes.set_ylim(rows - 0.5, -0.5)
     axes.set_xlim(-0.02 * limit, 1.02 * limit)
     axes.set_title(slicing.title)
+
     axes.grid(axis="x", color=FAINT, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines["left"].set_visible(False)

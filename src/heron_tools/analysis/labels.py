@@ -33,7 +33,11 @@ DRAWN = (
 
 
 def slice_labels(split: Split) -> Slicer:
-    """Build the slicer of a run whose predictions are classes."""
+    """Build the slicer of a run whose predictions are classes.
+
+    Without `by=`, it slices by reasoning type where the data or `types=` have it, by what forks
+    add, by length and, for pairs of texts, by overlap.
+    """
     options = split.options
     examples = split.examples
     say_unused(options, ("published", "texts", "sample", "seed", "beside"))
@@ -81,7 +85,12 @@ def slice_labels(split: Split) -> Slicer:
 
 
 def measure(slicer: Slicer, rows_M: Rows) -> dict[str, Cell]:
-    """Compute accuracy, and that of always predicting the slice's largest class."""
+    """Compute accuracy, and that of always predicting the slice's largest class.
+
+    Args:
+        slicer: of the run.
+        rows_M: the rows of the slice.
+    """
     gold = slicer.split.frame["gold"]
     counts = Counter(gold[row] for row in rows_M)
     largest = max(counts.values(), default=0)
@@ -94,7 +103,8 @@ def measure(slicer: Slicer, rows_M: Rows) -> dict[str, Cell]:
 
 def _accuracy(slicer: Slicer, rows_M: Rows) -> Cell:
     """Compute the accuracy on some rows with its interval."""
-    return share(slicer.scores["accuracy"][rows_M], slicer.groups[rows_M])
+    is_right_M = slicer.scores["accuracy"][rows_M]
+    return share(is_right_M, slicer.groups[rows_M])
 
 
 def by_type(slicer: Slicer) -> SliceColumn:
@@ -102,10 +112,12 @@ def by_type(slicer: Slicer) -> SliceColumn:
     path = slicer.split.options.types
     guids = slicer.split.frame["guid"]
     assert path is not None
+
     types = read_keyed(path, "types").beside(guids)["types"]
     if guids and not any(types):
         problem = "none of its guids is among the predictions'"
         raise DataError(str(path), problem, f"those look like '{guids[0]}'")
+
     return categories("reasoning", list(map(split_categories, types)))
 
 
@@ -138,6 +150,7 @@ def by_overlap(slicer: Slicer) -> AnalysisResult:
     for name in slicer.split.data.label_order:
         class_rows = np.flatnonzero(gold_N == name)
         mean = float(overlap_N[class_rows].mean()) if len(class_rows) else None
+
         recalls = []
         for _, rows_M in parts:
             shared_rows = np.intersect1d(rows_M, class_rows)
@@ -145,9 +158,10 @@ def by_overlap(slicer: Slicer) -> AnalysisResult:
 
         rows.append((name, len(class_rows), mean, *recalls))
 
+    part_names = [name for name, _ in parts]
     table = Table(
         title="Accuracy by gold class and overlap",
-        columns=("gold class", "rows", "overlap", *(part for part, _ in parts)),
+        columns=("gold class", "rows", "overlap", *part_names),
         rows=tuple(rows),
         note=f"The columns to the right: share of the class's rows that is right. {slicer.note}",
     )

@@ -1,4 +1,4 @@
-"""The one slicer of `heron analyze`: it groups a split's scores by any column.
+"""The slicer of `heron analyze`: it groups a split's scores by any column.
 
 A task adds columns to a split's frame, scores its rows, and lists the columns to slice by.
 A row may be in several slices, or in none. Legend: N rows, M rows of a slice.
@@ -50,7 +50,7 @@ class Split:
 
     @cached_property
     def examples(self) -> list[Example]:
-        """N examples."""
+        """The examples of the predictions, N."""
         return self.find(self.frame["guid"])
 
     @property
@@ -72,7 +72,14 @@ class SliceColumn:
     note: str = ""  # put before the note below the table
 
     def parts(self, bins: int) -> Parts:
-        """Collect the rows of each slice."""
+        """Collect the rows of each slice.
+
+        Args:
+            bins: number of bins of numbers; see `quantile_bins`.
+
+        Returns:
+            Name and rows of each slice.
+        """
         if isinstance(self.values, np.ndarray):
             return quantile_bins(self.values, bins, self.unknown)
 
@@ -119,7 +126,11 @@ class Slicer:
         return f"{self.split.run}: {self.split.name}, {len(self.split.frame):,} {self.counted}"
 
     def check(self, by: str) -> None:
-        """Refuse what is neither an analysis nor a side column."""
+        """Check that `by` names an analysis or a side column.
+
+        Raises:
+            ConfigError: it names neither.
+        """
         known = [*self.by, *self.split.data.columns.side, *ALWAYS]
         if by in known:
             return
@@ -135,8 +146,11 @@ class Slicer:
 
     def run(self, by: str) -> AnalysisResult:
         """Run one analysis; `by` is one of `Slicer.by`, or a side column."""
-        result = self.by[by](self) if by in self.by else self._side_column(by)
+        if by not in self.by:
+            return self.slice(self._side_column(by))
 
+        analyze = self.by[by]
+        result = analyze(self)
         if isinstance(result, AnalysisResult):
             return result
         if isinstance(result, SliceColumn):
@@ -150,8 +164,11 @@ class Slicer:
             cell = example.side.get(name)
             if self.splits:
                 names.append(split_categories(cell))
+            elif cell in (None, ""):
+                names.append([])
             else:
-                names.append([] if cell in (None, "") else [str(cell)])
+                names.append([str(cell)])
+
         return categories(name, names)
 
     def slice(self, *columns: SliceColumn) -> AnalysisResult:
@@ -164,10 +181,11 @@ class Slicer:
                 cells = self.measure(self, rows_M)
                 if self.shows_means and isinstance(column.values, np.ndarray):
                     cells[f"mean {column.title}"] = float(column.values[rows_M].mean())
+
                 slices.append(Slice(name, rows_M, cells))
 
+            # The figure shows the whole split as a line, the table as a row.
             slicings.append(Slicing(f"By {column.title}", tuple(slices)))
-
             if self.whole:
                 slices.append(self.everything)
 
@@ -175,10 +193,11 @@ class Slicer:
             if slices:
                 headings += slices[0].cells
 
+            rows = [(part.name, *part.cells.values()) for part in slices]
             table = Table(
                 title=f"{self.heading} by {column.title}",
                 columns=tuple(headings),
-                rows=tuple((part.name, *part.cells.values()) for part in slices),
+                rows=tuple(rows),
                 note=f"{column.note} {self.note}".strip(),
             )
             tables.append(table)
@@ -194,7 +213,8 @@ class Slicer:
     @property
     def overall(self) -> float:
         """The first of the `drawn` scores, over the whole split."""
-        cell = self.everything.cells[self.drawn[0].score]
+        score = self.drawn[0].score
+        cell = self.everything.cells[score]
         if isinstance(cell, Interval):
             return cell.value
         return float(str(cell or 0.0))
@@ -206,12 +226,21 @@ Analysis = Callable[[Slicer], SliceColumn | Sequence[SliceColumn] | AnalysisResu
 
 def with_columns(split: Split, **columns: Any) -> Split:
     """Add columns to a split's frame."""
-    frame = replace(split.frame, columns={**split.frame.columns, **columns})
+    frame = split.frame
+    frame = replace(frame, columns={**frame.columns, **columns})
     return replace(split, frame=frame)
 
 
 def mean_scores(slicer: Slicer, rows_M: Rows) -> dict[str, Cell]:
-    """Count the rows of a slice and average their scores; see `Slicer.measure`."""
+    """Count the rows of a slice and average their scores; see `Slicer.measure`.
+
+    Args:
+        slicer: of the run.
+        rows_M: the rows of the slice.
+
+    Returns:
+        `n`, `share` (a fraction of the split), and each score with its interval.
+    """
     split = slicer.split
     scores = {name: score_N[rows_M] for name, score_N in slicer.scores.items()}
     groups = [slicer.groups[row] for row in rows_M]
@@ -273,6 +302,7 @@ def quantile_bins(values_N: npt.ArrayLike, bins: int, unknown: str = "") -> list
             rows = known[bin_of == number]
             if rows.size:
                 named.append((_range_name(values_N[rows]), rows))
+
     if not is_known_N.all():
         named.append((unknown, np.flatnonzero(~is_known_N)))
 
@@ -300,11 +330,13 @@ def category_slices(categories: Sequence[Iterable[str]]) -> list[tuple[str, Rows
         distinct = dict.fromkeys(names)
         for name in distinct:
             rows_of.setdefault(str(name), []).append(row)
+
         if not distinct:
             uncategorised.append(row)
 
     slices = []
-    for name in sorted(rows_of, key=lambda name: (-len(rows_of[name]), name)):
+    largest_first = sorted(rows_of, key=lambda name: (-len(rows_of[name]), name))
+    for name in largest_first:
         slices.append((name, np.asarray(rows_of[name], dtype=np.int64)))
 
     if uncategorised:
@@ -315,6 +347,10 @@ def category_slices(categories: Sequence[Iterable[str]]) -> list[tuple[str, Rows
 
 def categories(title: str, names: Sequence[Sequence[str]]) -> SliceColumn:
     """Make a column of categories, of which a row may have several.
+
+    Args:
+        title: of the column.
+        names: the categories of each row.
 
     Source: LCHAIM, section 5.2 (reasoning types).
     """

@@ -4,7 +4,7 @@ Slices depend on articles and gold summaries only, so a slice has the same rows 
 Texts are scored and shown without normalisation. Legend: N articles, M articles of a slice.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -48,7 +48,7 @@ _STATISTICS = {
 }
 SEGMENTS = {"words": by_words, "whitespace": by_whitespace}
 MEGABYTES = 48  # limit of a page's articles in total; larger pages open slowly
-_EVERY = 10_000_000  # characters; an upper bound that no article reaches
+_EVERY = 10_000_000  # characters; more than any article has
 DRAWN = (
     Drawn("rouge1", "ROUGE-1", "D", BLUE),
     Drawn("lead3_rouge1", "lead-3", "s", QUIET),
@@ -57,22 +57,22 @@ DRAWN = (
 
 
 class Summarizer(NamedTuple):
-    """The summaries of one system and their ROUGE by name, fractions; None, NaN: no summary.
-
-    `copied`: the system is an extractive baseline.
-    """
+    """The summaries of one system, and their scores."""
 
     name: str
-    texts: Sequence[str | None]
-    scores: Mapping[str, Floats]
-    copied: bool = False
+    texts: Sequence[str | None]  # None: no summary
+    scores: Mapping[str, Floats]  # ROUGE by name, fractions; NaN: no summary
+    copied: bool = False  # whether the system is an extractive baseline
 
 
 def slice_summaries(split: Split) -> Slicer:
     """Build the slicer of a run that generates summaries.
 
-    It adds the column `article`, and the numbers to slice by under their names in
-    `heron.metrics.summary`; NaN if a text is too short.
+    The split gets the column `article`, and a column for each number to slice by, under its name in
+    `heron.metrics.summary` (NaN where a text is too short).
+
+    Raises:
+        ConfigError: no article has a gold summary.
     """
     options = split.options
     say_unused(options, ("types", "texts", "sample"))
@@ -83,8 +83,8 @@ def slice_summaries(split: Split) -> Slicer:
     segment = SEGMENTS[options.words]
     articles = split.frame.texts("text")
     tally = Tally()
-    for pair in zip(articles, split.frame["gold"], strict=True):
-        article_tokens, gold_tokens = segment(pair)
+    for texts in zip(articles, split.frame["gold"], strict=True):
+        article_tokens, gold_tokens = segment(texts)
         tally.add(article_tokens, gold_tokens)
 
     article_length_N, summary_length_N = tally.lengths()
@@ -118,17 +118,19 @@ def slice_summaries(split: Split) -> Slicer:
 
 
 def by_number(slicer: Slicer, by: str) -> SliceColumn:
-    """Slice by a number of articles and gold summaries."""
+    """Slice by one of `_STATISTICS`, a number computed from article and gold summary."""
     title, name = _STATISTICS[by]
-    return SliceColumn(title, np.asarray(slicer.split.frame[name]), unknown="(too short)")
+    values_N = np.asarray(slicer.split.frame[name])
+    return SliceColumn(title, values_N, unknown="(too short)")
 
 
 def measure(slicer: Slicer, rows_M: Rows) -> dict[str, Cell]:
-    """Average scores; extractive baselines have no interval."""
+    """Average the scores of a slice; those of extractive baselines get no interval."""
     cells = mean_scores(slicer, rows_M)
     for name, cell in cells.items():
         if is_copied(name) and isinstance(cell, Interval):
             cells[name] = cell.value
+
     return cells
 
 
@@ -177,14 +179,14 @@ def _score(
 
 def _baselines(split: Split) -> list[Summarizer]:
     """Score the extractive baselines."""
-    texts = extractive_texts(split.frame["article"], split.frame["gold"], split.language)
-    return [_score(split, name, copied, copied=True) for name, copied in texts.items()]
+    by_name = extractive_texts(split.frame["article"], split.frame["gold"], split.language)
+    return [_score(split, name, texts, copied=True) for name, texts in by_name.items()]
 
 
 def systems_of(split: Split) -> list[Summarizer]:
     """Score the run, the systems of `beside=`, and the baselines, all by the run's gold summaries.
 
-    Warns about a system whose own gold summaries are others, but for Unicode variants.
+    Warns about a system whose file has other gold summaries than the run, beyond Unicode variants.
     """
     guids = split.frame["guid"]
     golds = dict(zip(guids, split.frame["gold"], strict=True))
@@ -205,6 +207,7 @@ def systems_of(split: Split) -> list[Summarizer]:
             counts = f"{len(shared):,} rows are the run's, {different:,} with another gold summary"
             say(f"{system.path}: {counts}; is it of the same data?")
 
+        # Names tell systems apart: a further system of one name gets a number.
         name = system.name
         number = 2
         while name in texts or name in COPIES:
@@ -230,8 +233,10 @@ def statistics(slicer: Slicer) -> AnalysisResult:
     system_pairs = []
     for row, group in enumerate(slicer.groups):
         article = spell(frame["article"][row])
-        gold_pairs.append(ArticleSummary(article, spell(frame["gold"][row]), group))
-        system_pairs.append(ArticleSummary(article, spell(frame["prediction"][row]), group))
+        gold = spell(frame["gold"][row])
+        summary = spell(frame["prediction"][row])
+        gold_pairs.append(ArticleSummary(article, gold, group))
+        system_pairs.append(ArticleSummary(article, summary, group))
 
     tools = open_tools(split.options, split.data)
     title = with_synthetic(f"{split.run}: {split.name}", split.data.synthetic)
@@ -262,8 +267,9 @@ def payload(slicer: Slicer, longest: int | None = None) -> dict[str, Any]:
         longest: number of characters after which articles are cut.
 
     Returns:
-        `language`, `direction`, `scores` (names), `systems`, and `rows`: a card for each article.
-        `novel` has the character offsets of words that are not in the article.
+        `language`, `direction`, the names of `scores`, the `systems`, and `rows`, a card for each
+        article. In a card, `novel` are the spans (in characters) of a summary's words that the
+        article lacks.
     """
     split = slicer.split
     frame = split.frame
@@ -283,7 +289,8 @@ def payload(slicer: Slicer, longest: int | None = None) -> dict[str, Any]:
                 continue
 
             marked = _marked(text, known)
-            marked["scores"] = [round(float(score_N[row]), 4) for score_N in system.scores.values()]
+            scores = [float(score_N[row]) for score_N in system.scores.values()]
+            marked["scores"] = [round(score, 4) for score in scores]
             texts.append(marked)
 
         card = {
@@ -306,16 +313,25 @@ def payload(slicer: Slicer, longest: int | None = None) -> dict[str, Any]:
 
 
 def _marked(text: str, known: set[str]) -> dict[str, Any]:
-    """Give a summary with the places of its words that are not `known`."""
+    """Return a summary, and the spans of its words that are not `known`."""
     text = clean_text(text)
-    return {"text": text, "novel": novel_places(text, known)}
+    return {"text": text, "novel": novel_spans(text, known)}
 
 
-def novel_places(summary: str, known: set[str] | Sequence[str]) -> list[list[int]]:
-    """Find the words of a summary that are not `known` (case-folded); start, end in characters."""
-    places = []
+def novel_spans(summary: str, known: Container[str]) -> list[list[int]]:
+    """Find the words of a summary that an article lacks.
+
+    Args:
+        summary: the text.
+        known: the article's words, case-folded.
+
+    Returns:
+        Start and end of each word, in characters.
+    """
+    spans = []
     for start, end in word_places(summary):
         word = summary[start:end].casefold()
         if word not in known:
-            places.append([start, end])
-    return places
+            spans.append([start, end])
+
+    return spans

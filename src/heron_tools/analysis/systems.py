@@ -25,23 +25,30 @@ class SummarySystem:
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """The file of the predictions."""
         return self.predictions.path
 
     @property
     def summaries(self) -> Mapping[str, str]:
         """Summaries by guid."""
-        return dict(zip(self.predictions["guid"], self.predictions["prediction"], strict=True))
+        frame = self.predictions
+        return dict(zip(frame["guid"], frame["prediction"], strict=True))
 
     @property
     def references(self) -> Mapping[str, str]:
         """References by guid, where the file has them."""
-        pairs = zip(self.predictions["guid"], self.predictions["gold"], strict=True)
+        frame = self.predictions
+        pairs = zip(frame["guid"], frame["gold"], strict=True)
         return {guid: gold for guid, gold in pairs if gold}
 
 
 def read_systems(words: Sequence[str], split: str, option: str = "systems") -> list[SummarySystem]:
     """Read systems in the order named; see `named_paths`.
+
+    Args:
+        words: `PATH` or `NAME:PATH`, a run folder or a table of predictions.
+        split: the split of run folders.
+        option: the option that names them, for messages.
 
     Raises:
         ConfigError: no such file, or two systems of one name.
@@ -58,10 +65,15 @@ def read_systems(words: Sequence[str], split: str, option: str = "systems") -> l
 
 
 def named_paths(words: Sequence[str], option: str) -> list[tuple[str, Path]]:
-    """Find the systems' names ("" if not given) and paths, without reading files.
+    """Find the systems' names and paths, without reading files.
 
-    `words` is a list split at commas, but names of run folders contain commas: the longest
-    sequence of words that is an existing path counts.
+    Args:
+        words: `PATH` or `NAME:PATH`, split at commas. Names of run folders contain commas, so the
+            longest sequence of words that joins to an existing path is one system.
+        option: the option that names them, for messages.
+
+    Returns:
+        Name ("" if not given) and path of each.
 
     Raises:
         ConfigError: there is no such run folder or file.
@@ -86,10 +98,12 @@ def _existing(word: str) -> tuple[str, Path] | None:
     path = Path(word).expanduser()
     if path.exists():
         return "", path
+
     name, _, named_path = word.partition(":")
     path = Path(named_path).expanduser()
     if named_path and path.exists():
         return name, path
+
     return None
 
 
@@ -97,6 +111,7 @@ def _read(name: str, path: Path, split: str) -> SummarySystem:
     """Read the summaries of a run folder's split, or of a table."""
     if not path.is_dir():
         return _from_table(name or table_stem(path), path)
+
     run = open_run(path)
     config = read_stored(run.config)
     data, _ = data_of(config, split)
@@ -114,4 +129,5 @@ def _from_table(name: str, path: Path) -> SummarySystem:
     if any(column.startswith("p/") for column in predictions.columns):
         problem = "its predictions are labels: it has columns of their probabilities (p/...)"
         raise DataError(str(path), problem, "name predictions of task=summarization")
+
     return SummarySystem(name, predictions)

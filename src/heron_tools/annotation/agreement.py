@@ -36,7 +36,7 @@ class AgreementOptions(Layout):
     majority: Path | None = None  # a table to write majority labels to
     adjudicate: Path | None = None  # a table to write items to on which raters disagree
     resamples: Natural = 1000  # bootstrap resamples; 0: no intervals
-    seed: Seed = 0
+    seed: Seed = 0  # the same seed gives the same intervals
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -61,30 +61,33 @@ def run(arguments: Sequence[str]) -> int:
 
 def _tables(parts: Sequence[tuple[str, Labels]], options: AgreementOptions) -> list[Table]:
     """Lay out the measures of each part; the first part has all items."""
-    if options.measure == "mae":
-        differences = [(name, [rating_differences(part)]) for name, part in parts]
-        return [agreement_table(differences, "t-interval (Student)")]
-
     measures = []
+    if options.measure == "mae":
+        for name, part in parts:
+            measures.append((name, [rating_differences(part)]))
+        return [agreement_table(measures, "t-interval (Student)")]
+
     for name, part in parts:
         agreement = agreements(part, options.relaxed, options.resamples, options.seed)
         measures.append((name, agreement))
 
-    table = agreement_table(measures)
-
     _, labels = parts[0]
     if len(labels.raters) == 2:
-        return [table, confusion_table(labels)]
+        raters_table = confusion_table(labels)
+    else:
+        raters_table = pair_table(labels, options.relaxed)
 
-    return [table, pair_table(labels, options.relaxed)]
+    return [agreement_table(measures), raters_table]
 
 
 def _write_majority(labels: Labels, path: Path) -> None:
     """Write the label that most raters gave to each item, and how many gave it."""
     chosen = majority(labels)
+
     votes = []
     for item_labels, label in zip(labels.values, chosen, strict=True):
-        votes.append(list(item_labels).count(label) if label else 0)
+        count = list(item_labels).count(label) if label else 0
+        votes.append(count)
 
     write_table(path, {"guid": labels.items, "prediction": chosen, "votes": votes})
 
@@ -103,11 +106,13 @@ def _write_undecided(labels: Labels, path: Path) -> None:
     }
 
     for number, rater in enumerate(labels.raters):
+        # Raters may be named like the sheet's own columns.
         name = rater
         if rater in columns or rater == "label":
             name = f"rater {rater}"
+
         columns[name] = [labels.values[row][number] for row in rows]
 
-    columns["label"] = [""] * len(rows)  # the last column: people write here
+    columns["label"] = [""] * len(rows)  # the last column, to be filled in
     write_for_people(path, columns)
     print_lines(f"{path}: {len(rows)} items to decide, in the column 'label'", files=[path])

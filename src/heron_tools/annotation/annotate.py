@@ -40,22 +40,22 @@ from heron_tools.annotation.sheets import (
     write_sheets,
 )
 
-MAJORITY = "majority"  # named like a rater in `collect`'s files
+MAJORITY = "majority"  # the name of the majority's files, beside those of raters
 
 
 @dataclass
 class DrawOptions(DataFolders):
     """Options of `heron annotate draw`."""
 
-    data: str
-    out: Path
-    split: str = "test"
-    rows: Count = 200
+    data: str  # name of the data set
+    out: Path  # a folder for the sheets and their key
+    split: str = "test"  # the split to draw from
+    rows: Count = 200  # number of rows to draw
     raters: list[str] = field(default_factory=lambda: ["2"])  # their names, or how many
     per_row: int = 2  # raters per row
-    ask: list[str] = field(default_factory=lambda: [LABEL])  # see `parse_questions`
+    ask: list[str] = field(default_factory=lambda: [LABEL])  # `label`, `NAME:1-5` or `NAME:yes/no`
     show: list[str] = field(default_factory=list)  # columns of `data.columns.side` to show as well
-    seed: Seed = 0
+    seed: Seed = 0  # decides which rows are drawn, and who gets which
 
 
 @dataclass
@@ -63,19 +63,21 @@ class CollectAnnotationsOptions:
     """Options of `heron annotate collect`."""
 
     sheets: list[Path]  # filled in; a file is named after its rater
-    key: Path
-    out: Path
+    key: Path  # the key.json that `draw` wrote
+    out: Path  # a folder for the answers
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Do one step; returns the exit code."""
-    return run_step(arguments, {"draw": _draw, "collect": _collect})
+    """Run `draw` or `collect`, the first argument; returns the exit code."""
+    steps = {"draw": _draw, "collect": _collect}
+    return run_step(arguments, steps)
 
 
 def _draw(arguments: Sequence[str]) -> int:
     """Draw rows and write a sheet for each rater; returns the exit code."""
     options, overrides = parse_with_data(DrawOptions, arguments)
     config = configure(options.data, overrides)
+
     shipped = read_shipped(config, *options.folders, carved=True)
     if options.split not in shipped.splits:
         near = nearest(options.split, shipped.splits)
@@ -86,27 +88,20 @@ def _draw(arguments: Sequence[str]) -> int:
     if has_classes:
         examples = [example for example in examples if example.label is not None]
 
-    raters = _names_of(options.raters)
+    raters = _rater_names(options.raters)
     if not 1 <= options.per_row <= len(raters):
         raise ConfigError(f"per_row={options.per_row}: 1 to {len(raters)}, the number of raters")
 
     drawn = draw_rows(examples, options.rows, has_classes, options.seed)
     gold = {example.guid: example.label or "" for example in drawn}
-    gold_texts = _gold_texts(drawn, config)
-    side_columns = {*config.columns.side} - {*COLUMNS, *gold_texts}
-    shown = {}
-    for name in options.show:
-        if name not in side_columns:
-            near = nearest(name, side_columns)
-            raise ConfigError(f"show={name}: not in data.columns.side, or shown already.{near}")
-        shown[name] = [cell_text(example.side[name]) for example in drawn]
-    shown |= gold_texts
+    shown = _shown_columns(drawn, options.show, config)
 
     classes = config.label_order if has_classes else ()
     questions = parse_questions(options.ask, classes, shown)
     if has_classes:
         for row, example in enumerate(drawn):
-            drawn[row] = dataclasses.replace(example, text=with_markers(example, config))
+            text = with_markers(example, config)
+            drawn[row] = dataclasses.replace(example, text=text)
 
     key = StudyKey(
         task=config.task,
@@ -120,64 +115,121 @@ def _draw(arguments: Sequence[str]) -> int:
     )
     *sheets, key_path = write_sheets(drawn, key, options.out, shown, options.seed)
 
-    rows = f"{len(drawn)} of {len(examples)} rows, {options.per_row} raters for each:"
-    print_lines(" ".join([rows, *map(str, sheets)]), files=[*sheets, key_path])
-    print_lines(*(f"{name}: {', '.join(allowed)}" for name, allowed in questions.items()))
+    paths = " ".join(map(str, sheets))
+    print_lines(
+        f"{len(drawn)} of {len(examples)} rows, {options.per_row} raters for each: {paths}",
+        files=[*sheets, key_path],
+    )
+    for question, allowed in questions.items():
+        print_lines(f"{question}: {', '.join(allowed)}")
+
     command = f"heron annotate collect sheets=... key={key_path} out=DIR"
     print(f"not for raters: {key_path}; then {command}")
     return 0
 
 
-def _names_of(raters: Sequence[str]) -> Sequence[str]:
-    """Check the names of the raters, or make names if only their number is given."""
+def _rater_names(raters: Sequence[str]) -> Sequence[str]:
+    """Check the names of the raters; a single number makes that many names.
+
+    Raises:
+        ConfigError: a name twice, `majority`, or other characters than letters, digits, - and _.
+    """
     if len(raters) == 1 and raters[0].isdigit():
-        raters = [f"rater{number + 1}" for number in range(int(raters[0]))]
-    is_valid = len(set(raters)) == len(raters) and MAJORITY not in raters
-    if not is_valid or not all(re.fullmatch(r"[\w-]+", name) for name in raters):
+        count = int(raters[0])
+        raters = [f"rater{number}" for number in range(1, count + 1)]
+
+    are_distinct = len(set(raters)) == len(raters)
+    are_words = all(re.fullmatch(r"[\w-]+", name) for name in raters)
+    if not are_distinct or not are_words or MAJORITY in raters:
         rule = "name each rater once, by letters, digits, - and _ only, none of them 'majority'"
         raise ConfigError(f"raters={','.join(raters)}: {rule}")
+
     return raters
 
 
+def _shown_columns(
+    drawn: Sequence[Example], names: Sequence[str], config: DataConfig
+) -> dict[str, list[str]]:
+    """Collect the columns that raters see besides the texts.
+
+    Args:
+        drawn: the rows.
+        names: columns of `data.columns.side`.
+        config: the data set.
+
+    Returns:
+        A text for each row, by column: these, and the gold texts of a task without classes.
+
+    Raises:
+        ConfigError: no such side column, or one that sheets already have.
+    """
+    gold_texts = _gold_texts(drawn, config)
+    side_columns = {*config.columns.side} - {*COLUMNS, *gold_texts}
+
+    shown = {}
+    for name in names:
+        if name not in side_columns:
+            near = nearest(name, side_columns)
+            raise ConfigError(f"show={name}: not in data.columns.side, or shown already.{near}")
+        shown[name] = [cell_text(example.side[name]) for example in drawn]
+
+    return shown | gold_texts
+
+
 def _gold_texts(drawn: Sequence[Example], config: DataConfig) -> dict[str, list[str]]:
-    """List the gold answers or summaries, which raters rate in a task without classes."""
+    """List the gold answers or summaries, which raters rate in a task without classes.
+
+    Returns:
+        A text for each row, under the task's name for it; empty without gold texts.
+    """
     scores = text_scores(config.task)
     if not scores:
         return {}
+
     texts = []
     for example in drawn:
         has_gold = example.label or example.target
-        texts.append("\n".join(scores.golds(example)) if has_gold else "")
-    return {scores.predicts: texts} if any(texts) else {}
+        golds = scores.golds(example) if has_gold else []
+        texts.append("\n".join(golds))
+
+    if not any(texts):
+        return {}
+
+    return {scores.predicts: texts}
 
 
 def _collect(arguments: Sequence[str]) -> int:
     """Read filled sheets, print their agreement and write the answers; returns the exit code."""
     options = parse_options(CollectAnnotationsOptions, arguments)
     key = read_key(options.key)
+
     answers = read_answers(options.sheets, key)
     if not answers.rows:
-        raise ConfigError(f"no row of {', '.join(map(str, options.sheets))} is answered")
+        sheets = ", ".join(map(str, options.sheets))
+        raise ConfigError(f"no row of {sheets} is answered")
 
-    print_tables(_tables(answers, key))
+    tables = _tables(answers, key)
+    print_tables(tables)
 
     unfinished = [f"{rater} {count}" for rater, count in answers.unfinished.items() if count]
     if unfinished:
         print_lines(f"rows without all answers, left out: {', '.join(unfinished)}")
 
-    columns = {
-        "guid": [guid for guid, _, _ in answers.rows],
-        "rater": [rater for _, rater, _ in answers.rows],
-    }
-    for question in key.questions:
-        columns[question] = [row_answers[question] for *_, row_answers in answers.rows]
+    columns: dict[str, list[str]] = {name: [] for name in ("guid", "rater", *key.questions)}
+    for guid, rater, row_answers in answers.rows:
+        columns["guid"].append(guid)
+        columns["rater"].append(rater)
+        for question in key.questions:
+            columns[question].append(row_answers[question])
 
     path = options.out / "answers.csv"
     write_table(path, columns)
     print_lines(path)
 
-    if LABEL in key.questions and any(key.gold.values()):
-        _write_predictions(_labels(answers, LABEL), key, options.out)
+    has_gold = any(key.gold.values())
+    if LABEL in key.questions and has_gold:
+        labels = _labels(answers, LABEL)
+        _write_predictions(labels, key, options.out)
 
     return 0
 
@@ -186,18 +238,21 @@ def _labels(answers: RaterAnswers, question: str) -> Labels:
     """Arrange the answers to a question by row and rater."""
     by_item: dict[str, dict[str, str]] = {}
     for guid, rater, row_answers in answers.rows:
-        by_item.setdefault(guid, {})[rater] = row_answers[question]
+        item_answers = by_item.setdefault(guid, {})
+        item_answers[rater] = row_answers[question]
 
     raters = list(answers.unfinished)
     values = []
     for item_answers in by_item.values():
-        values.append([item_answers.get(rater, "") for rater in raters])
+        item_values = [item_answers.get(rater, "") for rater in raters]
+        values.append(item_values)
 
-    return Labels(list(by_item), raters, values)
+    items = list(by_item)
+    return Labels(items, raters, values)
 
 
 def _tables(answers: RaterAnswers, key: StudyKey) -> list[Table]:
-    """Show the mean and rater difference of each scale, and agreement on the other questions."""
+    """Lay out the ratings of each scale, and the raters' agreement on the other questions."""
     tables = []
     if key.scales:
         rows = []
@@ -220,7 +275,9 @@ def _tables(answers: RaterAnswers, key: StudyKey) -> list[Table]:
     if len(answers.unfinished) > 1:
         for name in key.questions:
             if name not in key.scales:
-                measures.append((name, agreements(_labels(answers, name))))
+                labels = _labels(answers, name)
+                measures.append((name, agreements(labels)))
+
     if measures:
         tables.append(agreement_table(measures))
 
@@ -232,21 +289,26 @@ def _write_predictions(labels: Labels, key: StudyKey, out: Path) -> None:
     predicted = {}
     for number, rater in enumerate(labels.raters):
         predicted[rater] = [item_labels[number] for item_labels in labels.values]
+
     predicted[MAJORITY] = majority(labels)
 
     for name, item_labels in predicted.items():
-        predictions = {}
+        guids = []
+        predictions = []
+        gold = []
         for guid, label in zip(labels.items, item_labels, strict=True):
             if label:
-                predictions[guid] = label
-        if not predictions:
+                guids.append(guid)
+                predictions.append(label)
+                gold.append(key.gold[guid])
+
+        if not guids:
             continue
 
-        guids = list(predictions)
         predictions_path = out / f"{name}.predictions.csv"
-        write_table(predictions_path, {"guid": guids, "prediction": list(predictions.values())})
+        write_table(predictions_path, {"guid": guids, "prediction": predictions})
         gold_path = out / f"{name}.gold.csv"
-        write_table(gold_path, {"guid": guids, "label": [key.gold[guid] for guid in guids]})
+        write_table(gold_path, {"guid": guids, "label": gold})
 
         paths = f"gold={gold_path} predictions={predictions_path}"
         print_lines(

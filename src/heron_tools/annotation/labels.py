@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,10 @@ class Labels:
     texts: Sequence[str] = ()  # of the items, for adjudication; empty if files have none
 
     def of_group(self, group: str) -> Labels:
-        """Select the items of a group."""
-        rows = [row for row, row_group in enumerate(self.groups) if row_group == group]
-        items = [self.items[row] for row in rows]
-        values = [self.values[row] for row in rows]
+        """Select the items of a group; the selection has no groups or texts."""
+        is_member = [item_group == group for item_group in self.groups]
+        items = list(compress(self.items, is_member))
+        values = list(compress(self.values, is_member))
         return Labels(items, self.raters, values)
 
 
@@ -54,6 +55,13 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
 
     Labels that differ only in case or Unicode form are merged into the most frequent of them.
 
+    Args:
+        files: one file with all labels, or one for each rater, named after its rater.
+        layout: the roles of the files' columns.
+
+    Returns:
+        The labels by item and rater, both in the order in which they first occur.
+
     Raises:
         ConfigError: labels of one rater only.
         DataError: missing columns, a row without item or rater, an item that a rater labelled
@@ -66,7 +74,8 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
     for path in files:
         table = read_table(path)
         key = layout.key or next((name for name in KEYS if name in table.columns), "")
-        if key:  # without a key, the position of a row names its item
+        # Without a key, the position of a row names its item: empty rows count.
+        if key:
             table = filled_rows(table)
 
         names = [name for name in (key, layout.rater) if name]
@@ -94,6 +103,7 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
                     rater = cell_text(row[layout.rater])
                 else:
                     rater = table_stem(path)
+
                 if rater in item_labels:
                     problem = f"{rater} has labelled '{item}' already"
                     problems.append(Problem(table.where(index), problem, "one label of each rater"))
@@ -112,15 +122,28 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
 
     values = []
     for item_labels in labels.values():
-        values.append([item_labels.get(rater, "") for rater in raters])
+        item_values = [item_labels.get(rater, "") for rater in raters]
+        values.append(item_values)
 
-    return Labels(list(labels), raters, _unify(values), [*groups.values()], [*texts.values()])
+    return Labels(
+        items=list(labels),
+        raters=raters,
+        values=_unify(values),
+        groups=list(groups.values()),
+        texts=list(texts.values()),
+    )
 
 
 def _unify(values: Sequence[Sequence[str]]) -> list[list[str]]:
     """Replace labels that differ only in case or Unicode form by the most frequent of them.
 
-    Says which labels are replaced. `values` are the labels of each item; "": no label.
+    Each replacement is reported.
+
+    Args:
+        values: the labels of each item by rater; "" without a label.
+
+    Returns:
+        The same with the replacements.
     """
     counts = Counter(label for item_labels in values for label in item_labels if label)
 
@@ -136,7 +159,8 @@ def _unify(values: Sequence[Sequence[str]]) -> list[list[str]]:
 
     unified = []
     for item_labels in values:
-        unified.append([replacement_of.get(label, label) for label in item_labels])
+        replaced = [replacement_of.get(label, label) for label in item_labels]
+        unified.append(replaced)
 
     return unified
 
@@ -147,5 +171,7 @@ def _fold(label: str) -> str:
 
 
 def _text(value: Any) -> str:
-    """Read a cell; empty for a missing value."""
-    return "" if is_missing(value) else cell_text(value)
+    """Turn a cell into text; empty for a missing value."""
+    if is_missing(value):
+        return ""
+    return cell_text(value)

@@ -10,7 +10,7 @@ Krippendorff's Alpha-Reliability", and HeSum, section 4.1 (interval alpha of sev
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, compress
@@ -26,7 +26,7 @@ from heron.metrics.intervals import number_groups, percentile_intervals, resampl
 from heron_tools.annotation.labels import Labels
 
 RESAMPLES = 1000
-_NOTHING = 1e-9  # times n squared: smaller expected disagreement is rounding error
+_NOTHING = 1e-9  # expected disagreement below this share of n squared is rounding error
 
 Floats = npt.NDArray[np.float64]
 Values = Sequence[Sequence[str]]  # labels of each item
@@ -52,7 +52,15 @@ class Agreement:
     def of(
         cls, measure: str, value: float, draws: npt.ArrayLike, n: int, labels: int = 0
     ) -> Agreement:
-        """Make a measure from its value and its resamples; non-finite values are undefined."""
+        """Make a measure from its value and its resamples; non-finite values are undefined.
+
+        Args:
+            measure: its name.
+            value: over all items.
+            draws: the values of the resamples, for the interval; empty: no interval.
+            n: items used.
+            labels: of these items.
+        """
         if not math.isfinite(value):
             return cls(measure, None, n=n, labels=labels)
 
@@ -69,6 +77,8 @@ class Agreement:
         """The value, with its interval if it has one."""
         if self.value is None or self.low is None or self.high is None:
             return self.value
+
+        # Resamples may all lie on one side of the value.
         low = min(self.low, self.value)
         high = max(self.high, self.value)
         return Interval(self.value, low, high)
@@ -91,6 +101,7 @@ def agreements(
     """
     several = _several(labels)
     measures = [_measure("raw agreement", _raw, several, resamples, seed)]
+
     if len(labels.raters) == 2:
         pairs = pairs_of(labels, 0, 1)
         measures.append(_measure("Cohen's kappa", cohen, pairs, resamples, seed))
@@ -105,31 +116,36 @@ def agreements(
         measures.append(_measure("Fleiss' kappa", fleiss, equally_often, resamples, seed))
 
     # Krippendorff's alpha takes numbers: each label is its position in the sorted labels.
-    codes: dict[str, float] = {"": math.nan}
-    for label in sorted({label for item_labels in labels.values for label in item_labels}):
-        codes.setdefault(label, len(codes))
+    labels_UR = np.array(labels.values, dtype=str)
+    _, codes_UR = np.unique(labels_UR, return_inverse=True)
+    values_UR = np.where(labels_UR == "", math.nan, codes_UR.reshape(labels_UR.shape))
 
-    values_UR = [[codes[label] for label in item_labels] for item_labels in labels.values]
-    values_RU = np.array(values_UR, np.float64).T
-    alpha = krippendorff_alpha(values_RU, "nominal", labels.items, resamples=resamples, seed=seed)
+    alpha = krippendorff_alpha(values_UR.T, "nominal", labels.items, resamples=resamples, seed=seed)
     return [*measures, alpha]
 
 
 def pairs_of(labels: Labels, first: int, second: int) -> list[tuple[str, str]]:
     """List the labels of two raters for the items that both have labelled."""
-    pairs = [(item_labels[first], item_labels[second]) for item_labels in labels.values]
-    return [pair for pair in pairs if all(pair)]
+    pairs = []
+    for item_labels in labels.values:
+        pair = item_labels[first], item_labels[second]
+        if all(pair):
+            pairs.append(pair)
+
+    return pairs
 
 
 def relax(pairs: Sequence[tuple[str, str]], label: str) -> list[tuple[str, str]]:
-    """Replace `label` by the other rater's label."""
+    """Replace `label`, which agrees with every label, by the other rater's label."""
     relaxed = []
     for first, second in pairs:
         if first == label:
             first = second
         elif second == label:
             second = first
+
         relaxed.append((first, second))
+
     return relaxed
 
 
@@ -147,8 +163,10 @@ def cohen(pairs: Values, counts: Counts = None) -> float:
     rows = [names.index(first) for first, _ in pairs]
     columns = [names.index(second) for _, second in pairs]
 
+    weights = 1 if counts is None else counts
     counts_CC = np.zeros((len(names), len(names)))
-    np.add.at(counts_CC, (rows, columns), 1 if counts is None else counts)
+    np.add.at(counts_CC, (rows, columns), weights)
+
     totals_C = counts_CC.sum(axis=0) + counts_CC.sum(axis=1)
     if np.count_nonzero(totals_C) < 2:
         return math.nan
@@ -182,14 +200,19 @@ def _several(labels: Labels) -> list[list[str]]:
         present = [label for label in item_labels if label]
         if len(present) > 1:
             several.append(present)
+
     return several
 
 
 def _equally_often(several: Sequence[list[str]]) -> list[list[str]]:
     """Keep the items with n labels, where n is the most frequent number; the larger wins ties."""
-    sizes = Counter(map(len, several))
-    most = max(sizes, key=lambda size: (sizes[size], size), default=0)
-    return [item_labels for item_labels in several if len(item_labels) == most]
+    items_by_size = defaultdict(list)
+    for item_labels in several:
+        items_by_size[len(item_labels)].append(item_labels)
+
+    largest_first = sorted(items_by_size, reverse=True)
+    most_frequent = max(largest_first, key=lambda size: len(items_by_size[size]), default=0)
+    return items_by_size[most_frequent]
 
 
 def _raw(values: Values, counts: Counts = None) -> float:
@@ -198,13 +221,22 @@ def _raw(values: Values, counts: Counts = None) -> float:
     for item_labels in values:
         equal = [first == second for first, second in combinations(item_labels, 2)]
         shares.append(sum(equal) / len(equal))
+
     return float(np.average(shares, weights=counts))
 
 
 def _measure(name: str, compute: Measure, values: Values, resamples: int, seed: int) -> Agreement:
     """Compute a measure with its bootstrap interval over items.
 
-    Each resample draws how often each combination of labels occurs.
+    A resample draws how often each combination of labels occurs. That equals drawing items, and
+    is faster because few combinations are distinct.
+
+    Args:
+        name: of the measure.
+        compute: the measure.
+        values: the labels of each item.
+        resamples: number of resamples; with 0 there is no interval.
+        seed: the same seed gives the same interval.
     """
     n = len(values)
     value = compute(values, None) if n else math.nan
@@ -242,7 +274,7 @@ def krippendorff_alpha(
     """
     sums_UK = _unit_sums(np.asarray(values_RU, dtype=np.float64), level)
     total_K = sums_UK.sum(axis=0)
-    is_paired_U = sums_UK[:, 0] > 0
+    is_paired_U = sums_UK[:, 0] > 0  # units with two values or more
 
     draws = np.zeros(0)
     if groups is not None and resamples and is_paired_U.any():
@@ -258,7 +290,7 @@ def krippendorff_alpha(
 
 
 def _unit_sums(values_RU: Floats, level: str) -> Floats:
-    """Compute each unit's summands of alpha; zeros for a unit without a pair.
+    """Compute the terms of alpha for each unit; zeros for a unit without a pair of values.
 
     The squared differences of all ordered pairs of m vectors add up to 2 m Q - 2 |S|^2, where S is
     their sum and Q the sum of their squared lengths. Nominal categories are one-hot vectors.
@@ -294,6 +326,7 @@ def _unit_sums(values_RU: Floats, level: str) -> Floats:
 
 def _alpha(sums_K: Floats) -> Floats:
     """Compute alpha from sums over units, `[..., K]` to `[...]`; NaN where it is undefined."""
+    # Summed over units, the columns of `_unit_sums`.
     n = sums_K[..., 0]
     squares = sums_K[..., 1]
     observed = sums_K[..., 2]
@@ -306,10 +339,13 @@ def _alpha(sums_K: Floats) -> Floats:
 
 
 def rating_differences(labels: Labels) -> Agreement:
-    """Average the absolute differences of each item's ratings, with a t-interval over items.
+    """Average the absolute differences between the ratings of an item, over pairs and then items.
 
     Args:
         labels: ratings, as text; items with one rating are left out.
+
+    Returns:
+        The mean with a t-interval over items; without an interval for a single item.
 
     Raises:
         DataError: a rating is not a number.
@@ -325,7 +361,8 @@ def rating_differences(labels: Labels) -> Agreement:
 
         if len(ratings) > 1:
             pairs = combinations(ratings, 2)
-            differences.append(np.mean([abs(first - second) for first, second in pairs]))
+            item_differences = [abs(first - second) for first, second in pairs]
+            differences.append(np.mean(item_differences))
 
     raise_all(problems)
 
@@ -361,7 +398,12 @@ def agreement_table(
 
 
 def pair_table(labels: Labels, relaxed: str = "") -> Table:
-    """Show Cohen's kappa and raw agreement of each pair of raters, also relaxed."""
+    """Lay out Cohen's kappa and raw agreement of each pair of raters.
+
+    Args:
+        labels: of all raters.
+        relaxed: a label that agrees with every other, which adds relaxed measures; empty: none.
+    """
     names = ["Cohen's kappa", "raw agreement"]
     if relaxed:
         names += ["relaxed Cohen's kappa", "relaxed raw agreement"]
@@ -389,10 +431,12 @@ def confusion_table(labels: Labels) -> Table:
     """Lay out the confusion matrix of two raters, the first in rows."""
     counts = Counter(pairs_of(labels, 0, 1))
     names = sorted({name for pair in counts for name in pair})
+
     rows: list[tuple[Cell, ...]] = []
     for row_name in names:
         row_counts = [counts[row_name, column_name] for column_name in names]
         rows.append((row_name, *row_counts))
+
     first, second = labels.raters
     return Table(f"{first} (rows) and {second}", (first, *names), tuple(rows))
 
@@ -404,12 +448,15 @@ def majority(labels: Labels) -> list[str]:
         counts = Counter(label for label in item_labels if label)
         largest = max(counts.values(), default=0)
         winners = [label for label, count in counts.items() if count == largest]
-        chosen.append(winners[0] if len(winners) == 1 else "")
+        is_decided = len(winners) == 1
+        chosen.append(winners[0] if is_decided else "")
+
     return chosen
 
 
 def undecided(labels: Labels) -> Iterator[int]:
     """Yield the positions of the items on which raters disagree."""
     for position, item_labels in enumerate(labels.values):
-        if len({*item_labels} - {""}) > 1:
+        distinct = {*item_labels} - {""}
+        if len(distinct) > 1:
             yield position

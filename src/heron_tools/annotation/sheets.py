@@ -13,7 +13,6 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ LABEL = "label"  # the question for the class of a row
 _SCALE = re.compile(r"(?P<name>\w+):(?P<low>\d+)-(?P<high>\d+)")
 _CHOICE = re.compile(r"(?P<name>\w+):(?P<words>\w+(?:/\w+)+)")
 TEXTS = ("text", "text_pair")
-COLUMNS = ("guid", "rater", *TEXTS)  # of sheets and answers, besides the questions
+COLUMNS = ("guid", "rater", *TEXTS)  # columns of sheets and answers, besides the questions
 
 # Accepted marks in sheets.
 _YES = frozenset(("x", "v", "1", "y", "yes", "true", "✓", "כן", "da"))
@@ -60,6 +59,9 @@ def parse_questions(
         classes: of the data set; empty without any.
         shown: further columns of the sheet.
 
+    Returns:
+        The allowed answers by question.
+
     Raises:
         ConfigError: another form; `label` for a data set without classes; a question that is
             asked twice, or named like another column of sheets or answers, or `label` as the
@@ -72,12 +74,15 @@ def parse_questions(
         if is_reserved or name in questions:
             raise ConfigError(f"ask={question}: the sheets already have a column '{name}'")
 
+        ratings = range(0)
         scale = _SCALE.fullmatch(question)
+        if scale:
+            ratings = range(int(scale["low"]), int(scale["high"]) + 1)
+
         choice = _CHOICE.fullmatch(question)
         if question == LABEL and classes:
             questions[LABEL] = list(classes)
-        elif scale and int(scale["low"]) < int(scale["high"]):
-            ratings = range(int(scale["low"]), int(scale["high"]) + 1)
+        elif len(ratings) > 1:
             questions[name] = list(map(str, ratings))
         elif choice:
             questions[name] = choice["words"].split("/")
@@ -89,8 +94,9 @@ def parse_questions(
 
 
 def scales_of(ask: Sequence[str]) -> list[str]:
-    """List the questions that are scales."""
-    return [question.partition(":")[0] for question in ask if _SCALE.fullmatch(question)]
+    """List the names of the questions that are scales, such as `fluency` of `fluency:1-5`."""
+    matches = [_SCALE.fullmatch(question) for question in ask]
+    return [scale["name"] for scale in matches if scale]
 
 
 def draw_rows(examples: Sequence[Example], rows: int, by_label: bool, seed: int) -> list[Example]:
@@ -112,15 +118,15 @@ def draw_rows(examples: Sequence[Example], rows: int, by_label: bool, seed: int)
         groups[label].append(example)
 
     sizes = {}
-    remainders = {}
+    remainders = []
     for label, group in groups.items():
         exact = rows * len(group) / len(examples)
         sizes[label] = int(exact)
-        remainders[label] = exact - int(exact)
+        remainders.append((sizes[label] - exact, label))
 
     # Rows left by rounding go to the classes with the largest remainders.
-    by_remainder = sorted(groups, key=lambda label: (-remainders[label], label))
-    for label in by_remainder[: rows - sum(sizes.values())]:
+    left = rows - sum(sizes.values())
+    for _, label in sorted(remainders)[:left]:
         sizes[label] += 1
 
     random = np.random.default_rng(seed)
@@ -183,6 +189,9 @@ def write_sheets(
             translation, or a summary.
         seed: decides who gets which row.
 
+    Returns:
+        The paths of the sheets, in the order of the raters, and that of the key.
+
     Raises:
         ConfigError: `out` has a key already: sheets may be with people.
     """
@@ -195,6 +204,7 @@ def write_sheets(
         texts = [getattr(example, name) for example in drawn]
         if any(text is not None for text in texts):
             columns[name] = [text or "" for text in texts]
+
     columns.update(shown)
 
     random = np.random.default_rng([seed, 1])  # independent of draw_rows
@@ -218,7 +228,11 @@ def write_sheets(
 
 
 def read_key(path: Path) -> StudyKey:
-    """Read `key.json`; a DataError for any other file."""
+    """Read `key.json`.
+
+    Raises:
+        DataError: another file.
+    """
     try:
         return StudyKey(**read_json(path))
     except (ValueError, TypeError) as error:
@@ -252,6 +266,7 @@ def read_answers(paths: Sequence[Path], key: StudyKey) -> RaterAnswers:
             problem = f"a second sheet of '{rater}'"
         elif rater not in key.raters:
             problem = f"nobody in the study is called '{rater}'"
+
         if problem:
             names = ", ".join(f"{name}.csv" for name in key.raters)
             problems.append(Problem(str(path), problem, f"one sheet of each, named {names}"))
@@ -260,6 +275,7 @@ def read_answers(paths: Sequence[Path], key: StudyKey) -> RaterAnswers:
         table = read_from_people(path)
         table.require("guid", *key.questions)
         problems += table.duplicates("guid")
+
         unfinished[rater] = 0
         for index, row in enumerate(table.rows):
             guid = cell_text(row["guid"])
@@ -290,23 +306,33 @@ def _read_row(
     problems = []
     for question, allowed in questions.items():
         cell = cell_text(table.rows[index][question]).strip()
-        for answer in allowed:
-            if answer.lower() == cell.lower():
-                answers[question] = answer
-                break
-        else:
-            if cell:
-                problem = f"{question} '{cell}'"
-                problems.append(Problem(table.where(index), problem, ", ".join(allowed)))
+        matches = [answer for answer in allowed if answer.lower() == cell.lower()]
+        if matches:
+            answers[question] = matches[0]
+        elif cell:
+            problem = f"{question} '{cell}'"
+            problems.append(Problem(table.where(index), problem, ", ".join(allowed)))
 
     return answers, problems
 
 
 def read_mark(name: str, text: str) -> bool | None:
-    """Read a mark in a sheet: True, False, or None for an empty cell; raises ValueError."""
+    """Read a mark in a sheet, such as x or 1.
+
+    Args:
+        name: of the column.
+        text: of the cell.
+
+    Returns:
+        Whether the mark means yes; None for an empty cell.
+
+    Raises:
+        ValueError: the text is no known mark.
+    """
     word = text.strip().casefold()
     if not word:
         return None
+
     if word not in _YES | _NO:
         raise ValueError(f"{name}={text}: no mark", "x or 1 for yes, 0 or nothing for no")
     return word in _YES
@@ -322,7 +348,7 @@ def write_for_people(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
         return
 
     with atomic_open(path) as file:
-        file.write("\ufeff")  # without it, spreadsheet programs do not expect UTF-8
+        file.write("\ufeff")  # byte order mark: spreadsheet programs need it to read UTF-8
         writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
         writer.writerow(map(as_text, columns))
         for row in zip(*columns.values(), strict=True):
@@ -339,10 +365,19 @@ def read_from_people(path: Path) -> FileTable:
 
 
 def filled_rows(table: FileTable) -> FileTable:
-    """Drop empty rows, which spreadsheet programs write after the last row."""
-    is_filled = [not all(map(is_missing, row.values())) for row in table.rows]
-    rows = list(compress(table.rows, is_filled))
-    lines = list(compress(table.lines, is_filled))
+    """Drop empty rows, which spreadsheet programs write after the last row.
+
+    Raises:
+        DataError: no row is left.
+    """
+    rows = []
+    lines = []
+    for row, line in zip(table.rows, table.lines, strict=True):
+        if not all(map(is_missing, row.values())):
+            rows.append(row)
+            lines.append(line)
+
     if not rows:
         raise DataError(str(table.path), "has no rows", "at least one is needed")
+
     return replace(table, rows=rows, lines=lines)

@@ -17,7 +17,12 @@ from heron_tools.audit.texts import loose, names_of, numbered
 
 
 def audit(shipped: Shipped, near: float) -> Iterator[Finding]:
-    """Run every check; `near` is the minimum overlap of near duplicates."""
+    """Run every check.
+
+    Args:
+        shipped: the data set.
+        near: minimum overlap of near duplicates, a fraction.
+    """
     splits = shipped.splits
     labels = shipped.config.label_order
     has_classes = not task_of(shipped.config).about.writes

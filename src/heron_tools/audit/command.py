@@ -36,7 +36,7 @@ def run(arguments: Sequence[str]) -> int:
 
     report = Report(shipped, findings, [f"data={options.data}", *overrides])
     files = write(report, options.out or Path("runs") / "audit" / config.name)
-    if options.near == AuditOptions.near:  # `heron train` warns by the default's findings
+    if options.near == AuditOptions.near:  # `heron train` warns of the findings at the default
         stored = [finding.as_json(rows=False) for finding in findings]
         _, cache = options.folders
         store(shipped.config, shipped.sha256, stored, cache)

@@ -18,7 +18,12 @@ _LENGTH_SHIFT = 0.15  # Kolmogorov-Smirnov distance, a fraction
 def find_drift(splits: Splits, labels: Sequence[str]) -> list[Finding]:
     """Compare each pair of splits: `label_drift`, `length_drift` and `vocabulary_drift`.
 
-    The finding `rows`, with each split's class counts, is always included.
+    Args:
+        splits: the rows.
+        labels: the classes' names.
+
+    Returns:
+        These findings if there are several splits; always `rows`, the class counts of each split.
     """
     counts = {}
     for split, examples in splits.items():
@@ -32,13 +37,15 @@ def find_drift(splits: Splits, labels: Sequence[str]) -> list[Finding]:
 
 
 def total_variation(counts: Sequence[float], other_counts: Sequence[float]) -> float:
-    """Compute half the sum of absolute differences of two distributions, given as counts.
+    """Compute the total variation distance of two distributions, given as counts.
 
-    It is the smallest fraction of one split's rows that would have to change class.
+    It is half the sum of absolute differences: the smallest fraction of one split's rows that would
+    have to change class.
     """
     shares = np.asarray(counts, float) / max(sum(counts), 1)
     other_shares = np.asarray(other_counts, float) / max(sum(other_counts), 1)
-    return float(np.abs(shares - other_shares).sum() / 2)
+    differences = np.abs(shares - other_shares)
+    return float(differences.sum() / 2)
 
 
 def _rows(counts: Mapping[str, Counter[str | None]], labels: Sequence[str]) -> Finding:
@@ -49,8 +56,14 @@ def _rows(counts: Mapping[str, Counter[str | None]], labels: Sequence[str]) -> F
         rows = split_counts.total()
         sizes.append(f"{split} {rows:,}")
         by_label = {label: split_counts[label] for label in labels}
-        unlabelled = split_counts[None]
-        measures.append({"split": split, "rows": rows, **by_label, "unlabelled": unlabelled})
+        measures.append(
+            {
+                "split": split,
+                "rows": rows,
+                **by_label,
+                "unlabelled": split_counts[None],
+            }
+        )
 
     return Finding(
         id="rows",

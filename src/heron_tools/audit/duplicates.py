@@ -17,45 +17,56 @@ from heron_tools.audit.texts import Numbered, Splits, names_of, numbered
 IDENTICAL, LOOSE = "identical", "but for case, punctuation, spaces"
 _UNITS = {1: "text", 2: "pair"}  # by the number of a row's texts
 _SERIOUS_SHARE = 0.005  # of a split's rows
-_Levels = Mapping[str, Mapping[str, npt.NDArray[Any]]]  # by level, by split; see `numbered`
-_Place = tuple[str, ...]  # one split, or two
-_Copies = list[list[FindingRow]]  # groups of duplicate rows
-_ByLevel = dict[str, _Copies]  # identical rows are in both levels
+
+_TextIds = Mapping[str, Mapping[str, npt.NDArray[Any]]]  # by level, by split; see `numbered`
+_Names = tuple[str, ...]  # of one split, or of two
+_Groups = list[list[FindingRow]]  # groups of duplicate rows
+_ByLevel = dict[str, _Groups]  # identical rows are in both levels
 
 
-def find_duplicates(splits: Splits, loosely: Numbered) -> list[Finding]:
+def find_duplicates(splits: Splits, loose_texts: Numbered) -> list[Finding]:
     """Find repeated and shared rows and texts.
 
     Args:
         splits: the rows.
-        loosely: their texts at the level of `texts.loose`.
+        loose_texts: their texts at the level of `texts.loose`.
 
     Returns:
-        One finding for each kind and place: `repeated_pairs` within a split, `duplicates` across
-        two, `conflicts` of their labels, `repeated_texts` and `shared_texts`.
+        For each split, `repeated_pairs` and `repeated_texts`; for each two splits, `duplicates` and
+        `shared_texts`; for both, `conflicts` of the labels of duplicates.
     """
-    levels = {IDENTICAL: numbered(splits, str.strip).rows, LOOSE: loosely.rows}
+    text_ids = {
+        IDENTICAL: numbered(splits, str.strip).rows,
+        LOOSE: loose_texts.rows,
+    }
     findings: list[Finding] = []
     for split in splits:
-        findings += _in_place(splits, levels, (split,))
+        findings += _compare(splits, text_ids, (split,))
 
     for pair in combinations(splits, 2):
-        findings += _in_place(splits, levels, pair)
+        findings += _compare(splits, text_ids, pair)
 
     return findings
 
 
-def _in_place(splits: Splits, levels: _Levels, place: _Place) -> Iterator[Finding]:
-    """Find repeated rows, conflicting labels and repeated texts in one split, or across two."""
-    names = names_of(splits)
-    unit = "event pair" if names == ("window",) else _UNITS[len(names)]
-    title = " and ".join(place)
-    suffix = ".".join(place)
-    threshold = _SERIOUS_SHARE * min(len(splits[split]) for split in place)  # rows
+def _compare(splits: Splits, text_ids: _TextIds, names: _Names) -> Iterator[Finding]:
+    """Find repeated rows, conflicting labels and repeated texts in one split, or across two.
 
-    copies = _copies(splits, levels, place)
+    Args:
+        splits: the rows.
+        text_ids: the numbers of their texts, by level and split.
+        names: one split, or two.
+    """
+    texts = names_of(splits)
+    unit = "event pair" if texts == ("window",) else _UNITS[len(texts)]
+    title = " and ".join(names)
+    suffix = ".".join(names)
+    smallest = min(len(splits[split]) for split in names)
+    threshold = _SERIOUS_SHARE * smallest  # rows
+
+    copies = _copies(splits, text_ids, names)
     measures = [_measure(level, groups) for level, groups in copies.items()]
-    if copies[LOOSE] and len(place) == 1:
+    if copies[LOOSE] and len(names) == 1:
         yield Finding(
             id=f"repeated_pairs.{title}",
             severity=severity(_count(copies[LOOSE]), threshold),
@@ -101,38 +112,48 @@ def _in_place(splits: Splits, levels: _Levels, place: _Place) -> Iterator[Findin
             advice="no system can get all of them right: decide by hand, or leave them out",
         )
 
-    yield from _texts(splits, levels, place, names, threshold)
+    yield from _compare_texts(splits, text_ids, names, texts, threshold)
 
 
-def _texts(
-    splits: Splits, levels: _Levels, place: _Place, names: Sequence[str], threshold: float
+def _compare_texts(
+    splits: Splits, text_ids: _TextIds, names: _Names, texts: Sequence[str], threshold: float
 ) -> Iterator[Finding]:
-    """Count texts shared by rows; within a split it is information, as many data sets intend it."""
+    """Count the single texts that rows share.
+
+    Within a split that is information only, because many data sets intend it.
+
+    Args:
+        splits: the rows.
+        text_ids: the numbers of their texts, by level and split.
+        names: one split, or two.
+        texts: the names of a row's texts.
+        threshold: minimum number of shared texts for a warning.
+    """
     columns = {}
-    if len(place) > 1 and len(names) > 1:
+    if len(names) > 1 and len(texts) > 1:
         columns["either side"] = [0, 1]
 
-    for number, name in enumerate(names):
-        columns[name] = [number]
+    for number, text in enumerate(texts):
+        columns[text] = [number]
 
     measures = []
     listed: list[FindingRow] = []
     largest = 0
-    for name, numbers in columns.items():
-        copies = _copies(splits, levels, place, numbers)
+    for text, numbers in columns.items():
+        copies = _copies(splits, text_ids, names, numbers)
         listed = listed or _listed(copies)
         for level, groups in copies.items():
-            measures.append({"text": name, **_measure(level, groups)})
+            measures.append({"text": text, **_measure(level, groups)})
             largest = max(largest, len(groups))
 
     if not largest:
         return
 
-    if len(place) == 1:
+    if len(names) == 1:
         yield Finding(
-            id=f"repeated_texts.{place[0]}",
+            id=f"repeated_texts.{names[0]}",
             severity="info",
-            title=f"{place[0]}: several rows use the same text",
+            title=f"{names[0]}: several rows use the same text",
             measures=measures,
             meaning=(
                 "Rows of one text are not independent: keep them in one split (columns.group)."
@@ -140,9 +161,9 @@ def _texts(
         )
     else:
         yield Finding(
-            id=f"shared_texts.{'.'.join(place)}",
+            id=f"shared_texts.{'.'.join(names)}",
             severity=severity(largest, threshold),
-            title=f"{' and '.join(place)} share {measures[0]['groups']:,} identical texts",
+            title=f"{' and '.join(names)} share {measures[0]['groups']:,} identical texts",
             measures=measures,
             rows=listed,
             advice="split by document (data.validation.by=group with columns.group) where you can",
@@ -150,22 +171,31 @@ def _texts(
 
 
 def _copies(
-    splits: Splits, levels: _Levels, place: _Place, columns: list[int] | None = None
+    splits: Splits, text_ids: _TextIds, names: _Names, columns: list[int] | None = None
 ) -> _ByLevel:
-    """Group the rows that share a text (of `columns`), or all of their texts, in file order.
+    """Group the rows that share their texts.
 
-    Rows of a group are of one split, or of both.
+    Args:
+        splits: the rows.
+        text_ids: the numbers of their texts, by level and split.
+        names: one split, or two.
+        columns: rows share a text if it is in one of these columns; None: they share all texts.
+
+    Returns:
+        Groups of rows of the split, or of both, in the order of the files.
     """
     copies = {}
-    for level, text_ids in levels.items():
+    for level, ids_of_split in text_ids.items():
         keys_NK = {}
-        for split in place:
+        for split in names:
+            ids_N2 = ids_of_split[split]
             if columns is None:
-                keys_NK[split] = text_ids[split].view(np.uint64)  # all texts as one number
+                keys_NK[split] = ids_N2.view(np.uint64)  # both texts as one number
             else:
-                keys_NK[split] = text_ids[split][:, columns]
+                keys_NK[split] = ids_N2[:, columns]
 
-        values, counts = np.unique(np.concatenate(list(keys_NK.values())), return_counts=True)
+        all_keys = np.concatenate(list(keys_NK.values()))
+        values, counts = np.unique(all_keys, return_counts=True)
         repeated = values[(counts > 1) & (values >= 0)]
         copies[level] = _groups_of(splits, keys_NK, repeated)
 
@@ -174,7 +204,7 @@ def _copies(
 
 def _groups_of(
     splits: Splits, keys_NK: Mapping[str, npt.NDArray[Any]], repeated: npt.NDArray[Any]
-) -> _Copies:
+) -> _Groups:
     """Group the rows by the repeated keys that they have.
 
     Args:
@@ -195,42 +225,57 @@ def _groups_of(
                 if key in repeated_keys:
                     rows_of[key].append(FindingRow(split, example.guid, example.label))
 
-    groups = list(rows_of.values())
-    if len(keys_NK) > 1:
-        return [rows for rows in groups if len({row.split for row in rows}) > 1]
+    groups = []
+    for rows in rows_of.values():
+        splits_of_rows = {row.split for row in rows}
+        guids = {row.guid for row in rows}
+        distinct = splits_of_rows if len(keys_NK) > 1 else guids
+        if len(distinct) > 1:
+            groups.append(rows)
 
-    return [rows for rows in groups if len({row.guid for row in rows}) > 1]
+    return groups
 
 
-def _conflicting(copies: _Copies) -> _Copies:
+def _conflicting(groups: _Groups) -> _Groups:
     """Keep the groups whose rows have different labels."""
-    return [rows for rows in copies if len({row.label for row in rows}) > 1]
+    conflicting = []
+    for rows in groups:
+        labels = {row.label for row in rows}
+        if len(labels) > 1:
+            conflicting.append(rows)
+
+    return conflicting
 
 
-def _measure(level: str, copies: _Copies) -> Measure:
+def _measure(level: str, groups: _Groups) -> Measure:
     """Count the groups at one level, their rows, and the groups with conflicting labels."""
-    conflicts = len(_conflicting(copies))
+    conflicts = len(_conflicting(groups))
     return {
         "level": level,
-        "groups": len(copies),
-        "rows": _count(copies),
-        "one label": len(copies) - conflicts,
+        "groups": len(groups),
+        "rows": _count(groups),
+        "one label": len(groups) - conflicts,
         "conflicting labels": conflicts,
     }
 
 
-def _count(copies: _Copies) -> int:
+def _count(groups: _Groups) -> int:
     """Count the distinct rows; one may be in several groups."""
-    return len({row.place for rows in copies for row in rows})
+    keys = {row.key for rows in groups for row in rows}
+    return len(keys)
 
 
 def _listed(copies: _ByLevel) -> list[FindingRow]:
-    """List all rows: conflicting labels first, and within each part identical texts first."""
-    identical = {row.place for rows in copies[IDENTICAL] for row in rows}
+    """List the rows of all groups.
+
+    Groups with conflicting labels come first, and within each part those of identical texts.
+    """
+    identical = {row.key for rows in copies[IDENTICAL] for row in rows}
 
     def rank(rows: list[FindingRow]) -> tuple[bool, bool]:
-        has_one_label = len({row.label for row in rows}) < 2
-        return has_one_label, not identical.issuperset(row.place for row in rows)
+        labels = {row.label for row in rows}
+        are_identical = all(row.key in identical for row in rows)
+        return len(labels) == 1, not are_identical
 
     ordered = sorted(copies[LOOSE], key=rank)
     return grouped(ordered)
@@ -240,9 +285,14 @@ def _numbers(copies: _ByLevel, unit: str) -> str:
     """Count the groups of identical rows, and those that are identical only at the loose level."""
     identical = len(copies[IDENTICAL])
     loose = len(copies[LOOSE]) - identical
-    text = f"{identical:,} {unit}" if identical == 1 else f"{identical:,} {unit}s"
+    text = f"{identical:,} {unit}"
+    if identical != 1:
+        text += "s"
+
     if loose <= 0:
         return text
+
     if not identical:
         return f"{loose:,} {unit}s {LOOSE}"
+
     return f"{text} and {loose:,} more {LOOSE}"

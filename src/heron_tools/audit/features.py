@@ -7,7 +7,7 @@ Legend: N examples, V words, C classes.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -47,7 +47,8 @@ def overlap(text: str, other_text: str) -> float:
     """Jaccard overlap of the words of two texts, a fraction."""
     types = set(words(text))
     other_types = set(words(other_text))
-    return len(types & other_types) / max(len(types | other_types), 1)
+    common = len(types & other_types)
+    return common / max(len(types | other_types), 1)
 
 
 def _share_inside(premise: str, hypothesis: str) -> float:
@@ -59,9 +60,14 @@ def _share_inside(premise: str, hypothesis: str) -> float:
 
 
 def _last(text: str) -> str:
-    """Find the last character before quotation marks and brackets; `none`: a letter or digit."""
-    end = _LAST_MARKS.sub("", text)[-1:]
-    return "none" if not end or end.isalnum() else end
+    """Find the last punctuation mark of a text, but for closing quotation marks and brackets.
+
+    `none` if the text ends with a letter or digit, or is empty.
+    """
+    last = _LAST_MARKS.sub("", text)[-1:]
+    if not last or last.isalnum():
+        return "none"
+    return last
 
 
 # Family, name and value of the features of one text, and of a premise and its hypothesis.
@@ -93,13 +99,23 @@ _OF_PAIR: tuple[tuple[str, str, Callable[[str, str], float]], ...] = (
 
 def _negates(text: str, negation: Set[str]) -> bool:
     """Find a word of negation, alone or before a hyphen (nu-i, n-am)."""
-    return any(word in negation or _HYPHEN.split(word)[0] in negation for word in words(text))
+    for word in words(text):
+        stem, *_ = _HYPHEN.split(word)
+        if word in negation or stem in negation:
+            return True
+
+    return False
 
 
 def measure(examples: Sequence[Example], language: str) -> list[Feature]:
-    """Measure every feature of every example; `language` gives the words of negation.
+    """Measure every feature of every example.
 
-    The order is fixed, and constant features are included, so that splits match.
+    Args:
+        examples: of one split.
+        language: ISO 639 code, for the words of negation.
+
+    Returns:
+        The features in a fixed order, with constant ones, so that those of several splits match.
     """
     if not examples:
         return []
@@ -163,6 +179,7 @@ def vocabulary(field_texts: Sequence[str]) -> FrequentWords:
         holds_NV = counter.fit_transform(field_texts)
     except ValueError:  # no word is that frequent
         return FrequentWords([], None)
+
     return FrequentWords(counter.get_feature_names_out().tolist(), holds_NV.tocsr())
 
 
@@ -207,14 +224,14 @@ def best_words(vocabulary: FrequentWords, gold_N: Ids, fold_N: Ids, classes: int
 
 
 def word_feature(field: str, word: str, field_texts: Sequence[str]) -> Feature:
-    """Make the feature whether each text has a word."""
-    values = ["yes" if word in words(text) else "no" for text in field_texts]
-    return Feature("word", field, f"{field}: the word '{word}'", np.array(values))
+    """Make a feature of whether each text of a field has a word."""
+    values_N = _values(word in words(text) for text in field_texts)
+    return Feature("word", field, f"{field}: the word '{word}'", values_N)
 
 
 def typical_words(
     split: str, field: str, vocabulary: FrequentWords, gold_N: Ids, labels: Sequence[str]
-) -> list[Finding]:
+) -> Iterator[Finding]:
     """List the words most typical of each class, by pointwise mutual information.
 
     The counts are smoothed by the minimum number of texts with a word, so that rare words do not
@@ -231,7 +248,7 @@ def typical_words(
     section 3 (there with 100 for smoothing, on half a million rows).
     """
     if not vocabulary.words:
-        return []
+        return
 
     gold_NC = np.eye(len(labels), dtype=np.int64)[gold_N]
     counts_VC, _ = _present_and_absent(vocabulary.holds_NV, gold_NC)
@@ -247,9 +264,11 @@ def typical_words(
     measures = []
     for class_index, label in enumerate(labels):
         bits_V = bits_VC[:, class_index]
-        for word in (-bits_V).argsort(kind="stable")[:_PER_CLASS]:
+        best = (-bits_V).argsort(kind="stable")[:_PER_CLASS]
+        for word in best:
             if bits_V[word] <= 0:
                 break
+
             measures.append(
                 {
                     "class": label,
@@ -261,17 +280,17 @@ def typical_words(
                 }
             )
 
-    finding = Finding(
+    yield Finding(
         id=f"words.{field}",
         severity="info",
         title=f"{split}: the words of the {field} most typical of each class",
         measures=measures,
         meaning="Pointwise mutual information of word and class, smoothed; a text counts once.",
     )
-    return [finding]
 
 
 def _present_and_absent(holds_NV: Any, gold_NC: Counts) -> tuple[Counts, Counts]:
     """Count the classes of the rows with and without each word, both `[V, C]`."""
     present_VC = np.asarray(holds_NV.T @ gold_NC)
-    return present_VC, gold_NC.sum(0) - present_VC
+    absent_VC = gold_NC.sum(0) - present_VC
+    return present_VC, absent_VC

@@ -22,8 +22,8 @@ class FindingRow(NamedTuple):
     group: int = 0  # rows with one number are duplicates of each other; from 1
 
     @property
-    def place(self) -> tuple[str, str]:
-        """Its split and guid."""
+    def key(self) -> tuple[str, str]:
+        """Its split and guid, which identify a row of a data set."""
         return self.split, self.guid
 
 
@@ -32,6 +32,7 @@ def rows_of(split: str, examples: Iterable[Example]) -> list[FindingRow]:
     rows = []
     for number, example in enumerate(examples, 1):
         rows.append(FindingRow(split, example.guid, example.label, number))
+
     return rows
 
 
@@ -40,11 +41,18 @@ def grouped(groups: Iterable[Iterable[FindingRow]]) -> list[FindingRow]:
     numbered = []
     for number, rows in enumerate(groups, 1):
         numbered += [row._replace(group=number) for row in rows]
+
     return numbered
 
 
 def severity(value: float, warning: float, serious: float = float("inf")) -> Severity:
-    """Choose a severity: `warning` and `serious` are the minimum values of each."""
+    """Choose a severity.
+
+    Args:
+        value: a share or number of rows, a gain of accuracy.
+        warning: minimum value of a warning.
+        serious: minimum value of a serious finding.
+    """
     if value >= serious:
         return "serious"
     if value >= warning:
@@ -56,7 +64,7 @@ def severity(value: float, warning: float, serious: float = float("inf")) -> Sev
 class Finding:
     """One result of a check."""
 
-    id: str  # the check and the place, `duplicates.validation.test`
+    id: str  # the check, and the splits or the text that it is about: `duplicates.validation.test`
     # `serious`: changes the meaning of scores; `warning`: may change it; `info`: does not.
     severity: Severity
     title: str  # one sentence
@@ -72,14 +80,18 @@ class Finding:
         return check_of(self.id)
 
     def as_json(self, rows: bool = True) -> dict[str, Any]:
-        """Turn it into plain dictionaries, with or without its rows."""
+        """Turn the finding into JSON's types.
+
+        Args:
+            rows: whether to include its rows; their number always is.
+        """
         values: dict[str, Any] = {
             "id": self.id,
             "severity": self.severity,
             "title": self.title,
             "meaning": self.meaning,
             "advice": self.advice,
-            "measures": list(map(dict, self.measures)),
+            "measures": list(self.measures),
             "row_count": len(self.rows),
         }
         if rows:

@@ -1,8 +1,8 @@
 """Near duplicates: texts that share most of their character 5-grams.
 
-MinHash and locality-sensitive hashing propose candidates, which are kept by their exact Jaccard
-overlap. So there are no false positives, and a few pairs near the threshold may be missed (exactly
-at the threshold, at most one in fifty). Sketches are made, sorted and matched as arrays.
+MinHash with locality-sensitive hashing proposes candidate pairs; a pair is kept if its exact
+Jaccard overlap reaches the threshold. So there are no false positives, but some pairs near the
+threshold are missed (at most 2 % of the pairs exactly at it).
 
 Two rows are near duplicates if both their premises and their hypotheses are. By an overlap over
 both texts, any two hypotheses of one long premise would be near duplicates. For summarization,
@@ -30,7 +30,7 @@ from heron_tools.audit.texts import ARTICLE, HYPOTHESIS, WINDOW, Numbered, Split
 THRESHOLD = 0.8
 _SHINGLE = 5  # characters
 _PERMUTATIONS = 96
-_MOST = 50  # candidates compared per text: texts from one template are all alike
+_MOST = 50  # candidates compared per text; a text made from a template has thousands
 _SERIOUS_SHARE = 0.01
 _RECALL = 0.98  # of the pairs exactly at the threshold
 _CHUNK = 5_000  # texts whose shingles or candidates are in memory at once
@@ -45,28 +45,37 @@ _Link = tuple[bool, float, list[FindingRow]]  # whether labels agree, the smalle
 
 
 def find_near_duplicates(
-    splits: Splits, loosely: Numbered, threshold: float = THRESHOLD
+    splits: Splits, loose_texts: Numbered, threshold: float = THRESHOLD
 ) -> list[Finding]:
     """Find rows whose overlap is at least `threshold`, without exact duplicates.
 
-    Findings are `near_pairs.<place>` for pairs of texts, else `near_texts.<place>`. Event pairs are
-    compared across splits only, as the pairs of one window share their text by design. `loosely`
-    has the rows' texts at the level of `texts.loose`.
+    Event pairs are compared across splits only: the pairs of one window share their text by design.
+
+    Args:
+        splits: the rows.
+        loose_texts: their texts at the level of `texts.loose`.
+        threshold: minimum overlap, a fraction.
+
+    Returns:
+        For each split and each two splits with near duplicates, `near_pairs.<splits>` where rows
+        are pairs of texts, else `near_texts.<splits>`.
     """
     names = names_of(splits)
-    texts = loosely.texts
+    texts = loose_texts.texts
     sides = 1 if ARTICLE in names else 2
-    text_ids = {split: numbers[:, :sides].clip(0) for split, numbers in loosely.rows.items()}
 
+    # Numbers below 0 stand for events or for no second text: they count as the empty text, 0.
+    text_ids = {split: ids_N2[:, :sides].clip(0) for split, ids_N2 in loose_texts.rows.items()}
     used = np.unique(np.concatenate(list(text_ids.values())))
-    used_texts = [texts[number] for number in used.tolist() if number]  # 0 is the empty text
+    used_texts = [texts[number] for number in used.tolist() if number]
     neighbours, truncated = find_neighbours(used_texts, threshold)
 
     has_neighbour = np.array([text in neighbours for text in texts])
     near_rows: dict[str, _Rows] = {}
     for split, ids_NK in text_ids.items():
         near_rows[split] = []
-        for row in np.flatnonzero(has_neighbour[ids_NK].any(1)).tolist():
+        is_near_N = has_neighbour[ids_NK].any(1)
+        for row in np.flatnonzero(is_near_N).tolist():
             key = tuple(texts[number] for number in ids_NK[row].tolist())
             near_rows[split].append((key, splits[split][row]))
 
@@ -74,6 +83,7 @@ def find_near_duplicates(
     for first, second in combinations_with_replacement(splits, 2):
         if first == second and names == (WINDOW,):
             continue
+
         links = _links(near_rows, first, second, neighbours)
         if links:
             findings.append(_finding(splits, first, second, links, threshold, truncated))
@@ -84,6 +94,10 @@ def find_near_duplicates(
 def find_neighbours(texts: Sequence[str], threshold: float) -> tuple[Neighbours, int]:
     """Find pairs of distinct texts that overlap by at least `threshold`.
 
+    Args:
+        texts: distinct texts.
+        threshold: minimum overlap, a fraction.
+
     Returns:
         The overlap of each pair, under both of its texts; the number of texts with more candidates
         than are compared.
@@ -91,17 +105,23 @@ def find_neighbours(texts: Sequence[str], threshold: float) -> tuple[Neighbours,
     total = len(texts)
     chunk_starts = range(0, total, _CHUNK)
     count, rows = bands(threshold)
-    keys_by_chunk = [
-        _band_keys(texts[start : start + _CHUNK], count, rows) for start in chunk_starts
-    ]
-    groups = [_groups(np.concatenate(keys)) for keys in zip(*keys_by_chunk, strict=True)]
+
+    keys_by_chunk = []
+    for start in chunk_starts:
+        chunk = texts[start : start + _CHUNK]
+        keys_by_chunk.append(_band_keys(chunk, count, rows))
+
+    groups = []
+    for band_keys in zip(*keys_by_chunk, strict=True):
+        groups.append(_groups(np.concatenate(band_keys)))
 
     shingles = lru_cache(_CHUNK)(lambda row: shingle(texts[row]))
     neighbours: dict[str, dict[str, float]] = defaultdict(dict)
     truncated = 0
     for start in tracked(chunk_starts, "near duplicates"):
         pairs = [_earlier(start, total, *group) for group in groups]
-        rows_P, others_P = np.divmod(np.unique(np.concatenate(pairs)), total)
+        distinct_pairs = np.unique(np.concatenate(pairs))
+        rows_P, others_P = np.divmod(distinct_pairs, total)
 
         # The number of each candidate of a row, from 0.
         rank_P = np.arange(len(rows_P)) - np.searchsorted(rows_P, rows_P)
@@ -144,8 +164,7 @@ def _band_keys(texts: Sequence[str], count: int, rows: int) -> list[Shingles]:
         factors = random.integers(1, 2**63, rows, np.uint64)
         for factor in factors * np.uint64(2) + np.uint64(1):
             minimum_C = np.minimum.reduceat(shingles_S * factor, starts_C)
-            key_C = (key_C ^ minimum_C) * _MULTIPLIER
-            key_C ^= key_C >> np.uint64(29)
+            key_C = _mix(key_C, minimum_C)
 
         keys.append(key_C)
 
@@ -153,11 +172,15 @@ def _band_keys(texts: Sequence[str], count: int, rows: int) -> list[Shingles]:
 
 
 def _groups(key_N: Shingles) -> tuple[Counts, ...]:
-    """Sort the M texts that share a band's key with another by it.
+    """Group the texts by a band's key, leaving out the texts that share it with no other.
+
+    Args:
+        key_N: the key of each text.
 
     Returns:
-        Their order; the texts, ascending; of each, where its group starts in the order, and its
-        rank in the group; int32.
+        Four int32 arrays for the M texts left: the texts sorted by key; the texts in ascending
+        order, and of each of these the position in the first array where its group starts, and its
+        rank in the group.
     """
     order_N = np.argsort(key_N, kind="stable")
     sorted_N = key_N[order_N]
@@ -182,15 +205,16 @@ def _earlier(
     Args:
         start: position of the chunk's first text.
         total: number of texts.
-        order_M: these and the others as `_groups` returns them.
-        texts_M: the texts, ascending.
-        first_M: where each text's group starts in the order.
-        rank_M: each text's rank in its group.
+        order_M: the texts sorted by key; this and the next three as `_groups` returns them.
+        texts_M: the texts in ascending order.
+        first_M: where the group of each starts in `order_M`.
+        rank_M: the rank of each in its group.
 
     Returns:
-        A pair is one number: `total` times the later text's position, plus the earlier's.
+        The pairs, each as one number: `total` times the later text's position, plus the earlier's.
     """
-    chunk = slice(*np.searchsorted(texts_M, (start, start + _CHUNK)))
+    first, end = np.searchsorted(texts_M, (start, start + _CHUNK))
+    chunk = slice(first, end)
     count_C = np.minimum(rank_M[chunk], _MOST + 1)
     later_P = np.repeat(texts_M[chunk].astype(np.int64), count_C)
 
@@ -202,9 +226,10 @@ def _earlier(
 
 
 def bands(threshold: float) -> tuple[int, int]:
-    """Choose the number of bands and of rows per band: the most rows with a recall >= 98 %.
+    """Choose the number of bands and of rows per band.
 
-    Recall is for pairs exactly at the threshold.
+    More rows propose fewer candidates, but miss more pairs: the largest number of rows is taken at
+    which at least 98 % of the pairs exactly at the threshold become candidates.
     """
     for rows in range(_PERMUTATIONS // 2, 0, -1):
         count = _PERMUTATIONS // rows
@@ -221,15 +246,22 @@ def shingle(text: str) -> Shingles:
     codes = np.frombuffer(padded, np.uint32).astype(np.uint64)
     hashes = np.zeros(len(codes) - _SHINGLE + 1, np.uint64)
     for offset in range(_SHINGLE):
-        hashes = (hashes ^ codes[offset : offset + len(hashes)]) * _MULTIPLIER
-        hashes ^= hashes >> np.uint64(29)
+        hashes = _mix(hashes, codes[offset : offset + len(hashes)])
+
     return np.unique(hashes)
+
+
+def _mix(hashes: Shingles, values: Shingles) -> Shingles:
+    """Add one more value to each hash."""
+    mixed = (hashes ^ values) * _MULTIPLIER
+    return mixed ^ (mixed >> np.uint64(29))
 
 
 def jaccard(first: Shingles, second: Shingles) -> float:
     """Divide the number of common shingles by the number of all."""
     common = len(np.intersect1d(first, second, assume_unique=True))
-    return common / (len(first) + len(second) - common)
+    union = len(first) + len(second) - common
+    return common / union
 
 
 def _links(
@@ -237,7 +269,14 @@ def _links(
 ) -> list[_Link]:
     """List the near duplicates between two splits (or within one).
 
-    Different labels come first, then the largest overlap.
+    Args:
+        rows: the rows with a near text, by split.
+        first: a split.
+        second: another split, or the same.
+        neighbours: of `find_neighbours`.
+
+    Returns:
+        The links: those of different labels first, and among these the largest overlap first.
     """
     copies_of = defaultdict(list)
     for key, example in rows[second]:
@@ -261,12 +300,18 @@ def _links(
 def _near_keys(
     key: _Key, known: Container[_Key], neighbours: Neighbours
 ) -> Iterator[tuple[_Key, float]]:
-    """Yield the known keys whose texts are all near, but not the key itself."""
-    near_texts = [{text: 1.0, **neighbours.get(text, {})} for text in key]
-    for near_key in product(*near_texts):
+    """Yield the known keys whose texts are all near those of a key, except the key itself.
+
+    Each is with the smallest overlap of its texts.
+    """
+    overlaps_of = []  # for each text of the key, the overlap of every text near it
+    for text in key:
+        overlaps_of.append({text: 1.0, **neighbours.get(text, {})})
+
+    for near_key in product(*overlaps_of):
         if near_key in known and near_key != key:
-            overlaps = [near[text] for near, text in zip(near_texts, near_key, strict=True)]
-            yield near_key, min(overlaps)
+            pairs = zip(overlaps_of, near_key, strict=True)
+            yield near_key, min(overlaps[text] for overlaps, text in pairs)
 
 
 def _finding(
@@ -279,12 +324,19 @@ def _finding(
 ) -> Finding:
     """Describe the near duplicates between two splits (or within one).
 
-    `truncated` is the number of texts with more candidates than were compared.
+    Args:
+        splits: the rows.
+        first: a split.
+        second: another split, or the same.
+        links: the near duplicates between them.
+        threshold: minimum overlap.
+        truncated: number of texts with more candidates than were compared.
     """
     conflicts = sum(not labels_agree for labels_agree, _, _ in links)
     mean_overlap = float(np.mean([overlap for _, overlap, _ in links]))
     rows = grouped(pair for _, _, pair in links)
-    copied_rows = len({row.place for row in rows if row.split == second})
+    copied_guids = {row.guid for row in rows if row.split == second}
+    copied_rows = len(copied_guids)
 
     kind = "near_texts"
     unit = "rows"
@@ -293,12 +345,12 @@ def _finding(
         unit = "pairs"
 
     if first == second:
-        place = first
+        suffix = first
         subject = f"{first} holds"
         advice = ""
         level = severity(conflicts, 1)
     else:
-        place = f"{first}.{second}"
+        suffix = f"{first}.{second}"
         subject = f"{first} and {second} share"
         advice = f"also score {second} without its near duplicates"
         level = severity(copied_rows, 0, _SERIOUS_SHARE * len(splits[second]))
@@ -321,7 +373,7 @@ def _finding(
         "mean overlap": mean_overlap,
     }
     return Finding(
-        id=f"{kind}.{place}",
+        id=f"{kind}.{suffix}",
         severity=level,
         title=title,
         measures=[measure],

@@ -1,11 +1,11 @@
 """Probes: the accuracy of a linear classifier on one text of a row, and on all texts.
 
-A hypothesis alone neither follows nor contradicts: whatever predicts its label is an artifact of
-how the data were made. Probes read cased character n-grams, as a cased encoder reads cased text.
+A hypothesis without its premise has no label: whatever predicts one is an artifact of how the data
+were made. Probes read cased character n-grams, as a cased encoder reads cased text.
 
 Source: Gururangan et al. 2018, "Annotation Artifacts in Natural Language Inference Data".
 
-Legend: N examples, F features.
+Legend: N examples, V distinct texts, F features.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,14 +23,14 @@ from heron_tools.audit.rules import (
     Ids,
     Labelled,
     Score,
+    list_scores,
     majority,
     predict_splits,
-    say_scores,
     score,
 )
 from heron_tools.audit.texts import EVIDENCE, fields
 
-MOST_ROWS = 8_000  # per split; more rows change a probe little and take minutes
+MOST_ROWS = 8_000  # per split; more rows take minutes and hardly change the scores
 _FEATURES = 30_000
 _NGRAMS = (2, 5)  # characters
 _CHARACTERS = 2_000  # longer texts are truncated
@@ -45,13 +45,19 @@ def find_by_probes(parts: Mapping[str, Labelled], labels: Sequence[str]) -> list
     The first split is scored by five-fold cross-validation, the others by a probe fitted on the
     first; long splits are reduced to 8,000 rows at equal distances. Events and the text between
     them are expected to predict an event relation: those findings are `info`.
+
+    Args:
+        parts: the labelled rows by split.
+        labels: the classes' names.
     """
-    parts = {split: _thinned(part) for split, part in parts.items()}
     if not parts:
         return []
 
+    parts = {split: _thinned(part) for split, part in parts.items()}
+
     first = next(iter(parts))
-    if len(np.unique(parts[first].gold_N)) < 2:
+    classes = np.unique(parts[first].gold_N)
+    if len(classes) < 2:
         return []
 
     texts = {}
@@ -74,16 +80,26 @@ def find_by_probes(parts: Mapping[str, Labelled], labels: Sequence[str]) -> list
 
 
 def _thinned(part: Labelled) -> Labelled:
-    """Take rows of a long split at equal distances."""
+    """Reduce a long split to `MOST_ROWS` rows at equal distances."""
     rows = len(part.examples)
     if rows <= MOST_ROWS:
         return part
+
     chosen = np.linspace(0, rows - 1, MOST_ROWS).astype(np.int64)
-    return Labelled([part.examples[row] for row in chosen.tolist()], part.gold_N[chosen])
+    examples = [part.examples[row] for row in chosen.tolist()]
+    return Labelled(examples, part.gold_N[chosen])
 
 
 def _vectorize(name: str, texts: Mapping[str, Sequence[Mapping[str, str]]]) -> dict[str, Any]:
-    """Compute tf-idf of one field's n-grams in every split, with idf from the first."""
+    """Compute tf-idf of one field's n-grams in every split, with idf from the first.
+
+    Args:
+        name: of the field.
+        texts: the fields of each row, by split.
+
+    Returns:
+        A sparse matrix `[N, F]` by split.
+    """
     vectorizer = TfidfVectorizer(
         analyzer="char_wb",
         ngram_range=_NGRAMS,
@@ -105,42 +121,62 @@ def _vectorize(name: str, texts: Mapping[str, Sequence[Mapping[str, str]]]) -> d
 
 
 def _transform(vectorizer: Any, texts: Sequence[str]) -> Any:
-    """Compute the tf-idf of texts, of each distinct text once."""
-    distinct = dict.fromkeys(texts)
-    row_of = {text: row for row, text in enumerate(distinct)}
-    rows = [row_of[text] for text in texts]
-    return vectorizer.transform(distinct)[rows]
+    """Compute the tf-idf of texts, once for each distinct text."""
+    row_of: dict[str, int] = {}
+    rows = [row_of.setdefault(text, len(row_of)) for text in texts]
+    distinct_VF = vectorizer.transform(row_of)
+    return distinct_VF[rows]
 
 
 def _scores(
     by_split: Mapping[str, Any], parts: Mapping[str, Labelled], classes: int
 ) -> list[Score]:
-    """Score a probe on every split; `by_split` are the features of its rows, `[N, F]`."""
+    """Fit and score a probe on every split.
+
+    Args:
+        by_split: features of the rows, `[N, F]`.
+        parts: the labelled rows of the same splits.
+        classes: number of classes.
+    """
     predicted = predict_splits(by_split, parts, _predict)
     first = next(iter(parts.values()))
     baseline = majority(first.gold_N, classes)
 
-    return [
-        score(split, part.gold_N, predicted[split], baseline, classes)
-        for split, part in parts.items()
-    ]
+    scores = []
+    for split, part in parts.items():
+        scores.append(score(split, part.gold_N, predicted[split], baseline, classes))
+
+    return scores
 
 
 def _predict(fitted_NF: Any, gold_N: Ids, inputs_NF: Any) -> Ids:
-    """Fit a logistic regression; return the classes of other rows."""
+    """Fit a logistic regression, and predict the classes of other rows.
+
+    Args:
+        fitted_NF: features of the rows to fit on.
+        gold_N: their classes; a single one is predicted for all rows.
+        inputs_NF: features of the rows to predict.
+    """
     if len(np.unique(gold_N)) < 2:
         return np.full(inputs_NF.shape[0], gold_N[0], np.int64)
+
     model = LogisticRegression(tol=1e-3, max_iter=200)
     return model.fit(fitted_NF, gold_N).predict(inputs_NF)
 
 
 def _finding(name: str, scores: Sequence[Score], all_scores: Sequence[Score] | None) -> Finding:
-    """Describe the scores of one field's probe, beside those of all fields if there are several."""
+    """Describe the scores of one field's probe.
+
+    Args:
+        name: of the field.
+        scores: of its probe, by split.
+        all_scores: of the probe on all fields; None for a single field.
+    """
     best = max(scores, key=lambda score: score.gain)
     is_artifact = best.z >= _CERTAIN and name not in EVIDENCE
     gain = best.gain if is_artifact else 0.0
 
-    title = f"a linear probe on the {name} alone scores {say_scores(scores)}"
+    title = f"a linear probe on the {name} alone scores {list_scores(scores)}"
     measures = [{"sees": name, **score.measure()} for score in scores]
     if all_scores:
         title += f", {all_scores[0].accuracy:.3f} with all texts"

@@ -34,27 +34,27 @@ _TINY = 0.0005  # would be shown as 0.000
 class Report:
     """The findings on a data set, serious ones first, and the command's arguments."""
 
-    shipped: Shipped
+    shipped: Shipped  # the data set
     findings: Sequence[Finding]
-    overrides: Sequence[str]
+    overrides: Sequence[str]  # words of the command line
 
     @property
     def title(self) -> str:
-        """The heading."""
+        """The heading of the page."""
         config = self.shipped.config
         return f"Audit of {config.title or config.name}"
 
     @property
     def counts(self) -> str:
-        """Count the findings by severity."""
+        """The number of findings of each severity, as text."""
         counts = Counter(finding.severity for finding in self.findings)
         return ", ".join(f"{counts[severity]} {severity}" for severity in SEVERITIES)
 
     @property
     def facts(self) -> dict[str, str]:
-        """Facts on the data's origin, by name."""
+        """Facts about the data's files and versions, by name."""
         facts = {
-            "asked for": " ".join(self.overrides),
+            "options": " ".join(self.overrides),
             "language": get_language(self.shipped.config.language).name,
         }
         for split, sha256 in self.shipped.sha256.items():
@@ -64,12 +64,13 @@ class Report:
             facts[f"{split}, missing"] = str(path)
 
         facts["heron"] = __version__
-        return {name: value for name, value in facts.items() if value}
+        return facts
 
     @property
     def columns(self) -> list[str]:
         """Names of a row's texts."""
-        return [name.replace(WINDOW, "text") for name in names_of(self.shipped.splits)]
+        names = names_of(self.shipped.splits)
+        return [name.replace(WINDOW, "text") for name in names]
 
     @cached_property
     def examples(self) -> Mapping[tuple[str, str], Example]:
@@ -78,17 +79,23 @@ class Report:
         for split, rows in self.shipped.splits.items():
             for example in rows:
                 examples[split, example.guid] = example
+
         return examples
 
-    def rows(self, finding: Finding, limit: int) -> list[tuple[FindingRow, list[str]]]:
-        """List the first rows of a finding, with their texts; events have their markers."""
+    def rows(self, finding: Finding) -> list[tuple[FindingRow, list[str]]]:
+        """List the first rows of a finding, with their texts.
+
+        Returns:
+            Each row and its texts; events have their markers.
+        """
         shown = []
-        for row in finding.rows[:limit]:
-            example = self.examples[row.place]
+        for row in finding.rows[:_ROWS]:
+            example = self.examples[row.key]
             texts = list(sides(example).values())
             if len(texts) == 1 and example.spans:
                 texts = [with_markers(example, self.shipped.config)]
             shown.append((row, texts))
+
         return shown
 
 
@@ -99,7 +106,9 @@ def write(report: Report, folder: Path) -> list[Path]:
 
     findings = []
     for finding in report.findings:
-        findings.append((finding, measure_table(finding), report.rows(finding, _ROWS)))
+        numbers = measure_table(finding)
+        rows = report.rows(finding)
+        findings.append((finding, numbers, rows))
 
     page = render(
         "audit.html.j2",
@@ -133,36 +142,42 @@ def write(report: Report, folder: Path) -> list[Path]:
 
 
 def print_summary(report: Report) -> None:
-    """Print one line for each finding except `info`."""
+    """Print one line for each finding except `info`, and its advice below."""
     title = f"{report.title}: {report.counts}"
     shown = [finding for finding in report.findings if finding.severity != "info"]
 
-    columns = ("severity", "id", "finding", "advice")
-    rows = [(finding.severity, finding.id, finding.title, finding.advice) for finding in shown]
-    if hold_results(tables=[Table(title, columns, tuple(rows))]):
+    rows = []
+    for finding in shown:
+        rows.append((finding.severity, finding.id, finding.title, finding.advice))
+
+    table = Table(title, ("severity", "id", "finding", "advice"), tuple(rows))
+    if hold_results(tables=[table]):
         return
 
     console = Console(file=output().file, highlight=False)
     console.soft_wrap = not console.is_terminal
     console.print(Text(visible(title), "bold"))
-    for finding in shown:
-        style = "bold red" if finding.severity == "serious" else "yellow"
-        severity = f"{finding.severity:<8}"
-        title = visible(finding.title)
-        console.print(Text.assemble((severity, style), f" {finding.id}: ", title))
-        if finding.advice:
-            advice = visible(f"{'':<9}{finding.advice}")
-            console.print(Text(advice, "dim"))
+
+    for severity, id, sentence, advice in rows:
+        style = "bold red" if severity == "serious" else "yellow"
+        styled_severity = (f"{severity:<8}", style)
+        console.print(Text.assemble(styled_severity, f" {id}: ", visible(sentence)))
+        if advice:
+            indented = f"{'':<9}{advice}"
+            console.print(Text(visible(indented), "dim"))
 
 
 def measure_table(finding: Finding) -> Table | None:
     """Make a table of a finding's numbers; None without numbers."""
     if not finding.measures:
         return None
+
     columns = tuple(finding.measures[0])
     rows = []
     for measure in finding.measures:
-        rows.append(tuple(_cell(measure[column]) for column in columns))
+        cells = [_cell(measure[column]) for column in columns]
+        rows.append(tuple(cells))
+
     return Table("Numbers", columns, tuple(rows), finding.meaning)
 
 
@@ -174,10 +189,18 @@ def _cell(value: str | int | float | None) -> Cell:
 
 
 def highlight(text: str, markers: Sequence[str]) -> Markup:
-    """Escape a text; highlight its markers (start 1, end 1, ...) and what they enclose."""
+    """Escape a text as HTML, and highlight its events with their markers.
+
+    Args:
+        text: with markers around events.
+        markers: opening and closing marker of the first event, and of the second.
+    """
     html = str(escape(text))
     marked = r'<mark><bdi class="marker">\1</bdi>\2<bdi class="marker">\3</bdi></mark>'
     patterns = [re.escape(str(escape(marker))) for marker in markers]
-    for start, end in zip(patterns[::2], patterns[1::2], strict=True):
-        html = re.sub(f"({start})(.*?)({end})", marked, html, flags=re.DOTALL)
+    openings = patterns[::2]
+    closings = patterns[1::2]
+    for opening, closing in zip(openings, closings, strict=True):
+        html = re.sub(f"({opening})(.*?)({closing})", marked, html, flags=re.DOTALL)
+
     return Markup(html)

@@ -34,7 +34,12 @@ class Labelled(NamedTuple):
 
 
 def labelled(splits: Splits, labels: Sequence[str]) -> dict[str, Labelled]:
-    """Keep the rows with a gold label; splits without any are left out."""
+    """Keep the rows with a gold label; splits without any are left out.
+
+    Args:
+        splits: the rows.
+        labels: the classes' names, in the order of their indices.
+    """
     class_of = {label: number for number, label in enumerate(labels)}
     parts = {}
     for split, examples in splits.items():
@@ -71,7 +76,7 @@ class Score(NamedTuple):
         return self.accuracy - self.majority
 
     def measure(self) -> Measure:
-        """Give the score as a row of a finding's table."""
+        """Lay out the score as a row of a finding's table."""
         return {
             "split": self.split,
             "rows": self.rows,
@@ -123,18 +128,20 @@ def score(split: str, gold_N: Ids, predicted_N: Ids, majority: int, classes: int
     return Score(split, len(gold_N), own_accuracy, majority_accuracy, own_f1, majority_f1, z)
 
 
-def say_scores(scores: Sequence[Score]) -> str:
-    """List accuracies by split, beside the majority's."""
+def list_scores(scores: Sequence[Score]) -> str:
+    """List the accuracy on each split, beside the majority's, as text."""
     texts = []
     for score in scores:
         accuracy = f"{score.accuracy:.3f} on {score.split}"
         texts.append(f"{accuracy} where the majority has {score.majority:.3f}")
+
     return "; ".join(texts)
 
 
 def majority(gold_N: Ids, classes: int) -> int:
-    """The most frequent class; in a tie, the first."""
-    return int(np.bincount(gold_N, minlength=classes).argmax())
+    """Find the most frequent class; in a tie, the first."""
+    counts_C = np.bincount(gold_N, minlength=classes)
+    return int(counts_C.argmax())
 
 
 def predict_splits(
@@ -148,6 +155,9 @@ def predict_splits(
         inputs: arrays or sparse matrices with N rows, by split.
         parts: the labelled rows of the same splits.
         predict: gets inputs and class indices to fit on, and inputs to predict.
+
+    Returns:
+        Predicted class indices, `[N]`, by split.
     """
     first, *others = parts
     examples, gold_N = parts[first]
@@ -183,7 +193,9 @@ class FeatureRule:
         names_N = values_N
         if self.threshold is not None:
             names_N = np.where(values_N.astype(float) <= self.threshold, "<=", ">")
-        return np.array([self.classes.get(str(name), self.other) for name in names_N], np.int64)
+
+        predicted = [self.classes.get(str(name), self.other) for name in names_N]
+        return np.array(predicted, np.int64)
 
     def describe(self, labels: Sequence[str]) -> str:
         """Write the rule as text: `yes → neutral, no → reasoning`."""
@@ -191,6 +203,7 @@ class FeatureRule:
         cases = []
         for name, class_index in self.classes.items():
             cases.append(f"{name}{limit} → {labels[class_index]}")
+
         return ", ".join(cases)
 
 
@@ -212,6 +225,7 @@ def fit(values_N: Values, gold_N: Ids, classes: int) -> FeatureRule:
         class_of = {}
         for value in counts_VC.sum(1).argsort(kind="stable")[::-1]:  # the most frequent first
             class_of[str(names[value])] = int(best_V[value])
+
         return FeatureRule(None, class_of, majority_class)
 
     if len(names) == 1:

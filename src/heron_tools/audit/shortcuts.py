@@ -1,6 +1,6 @@
 """Shortcuts: single features that predict the label, compared with the most frequent class."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress
 from typing import NamedTuple
 
@@ -26,8 +26,8 @@ from heron_tools.audit.rules import (
     Values,
     fit,
     folds,
+    list_scores,
     predict_splits,
-    say_scores,
     score,
 )
 from heron_tools.audit.texts import EVIDENCE, WINDOW, fields
@@ -43,15 +43,12 @@ _ADVICE_ELSE = "also report this rule, and a baseline that sees only that text"
 
 
 class ScoredRule(NamedTuple):
-    """A feature, its rule, the rule's score on every split, and rows that it gets right.
-
-    Those are rows that the rule gets right and the majority class does not.
-    """
+    """A feature, and what its rule achieves."""
 
     feature: Feature
     rule: FeatureRule
-    scores: list[Score]
-    given_away: list[FindingRow]
+    scores: list[Score]  # on every split
+    given_away: list[FindingRow]  # rows that the rule gets right and the majority class does not
 
     @property
     def gain(self) -> float:
@@ -64,10 +61,17 @@ def find_shortcuts(
 ) -> list[Finding]:
     """Find single features that predict the label better than the majority class.
 
-    Rules are fitted on the first split. Returns one finding for each kind of feature (`casing`,
-    `length`, ...) with a significant rule; those on legitimate evidence (`EVIDENCE`,
-    as `casing.between`) are `info`. Also `words.<field>`, the words typical of each class, and
-    `rules`, the best of all rules that were tried.
+    Rules are fitted on the first split.
+
+    Args:
+        parts: the labelled rows by split.
+        labels: the classes' names.
+        language: ISO 639 code, for the words of negation.
+
+    Returns:
+        One finding for each kind of feature (`casing`, `length`, ...) with a significant rule;
+        those on legitimate evidence (`EVIDENCE`, as `casing.between`) are `info`. Also
+        `words.<field>`, the words typical of each class, and `rules`, the best of all rules tried.
     """
     if not parts:
         return []
@@ -76,21 +80,27 @@ def find_shortcuts(
     word_findings, tried_words = _add_words(features, parts, labels)
 
     judged = []
-    for in_splits in tracked(list(zip(*features.values(), strict=True)), "rules"):
+    same_features = list(zip(*features.values(), strict=True))  # one feature in all splits
+    for in_splits in tracked(same_features, "rules"):
         is_constant = len(np.unique(in_splits[0].values_N)) < 2
-        if not is_constant:
-            by_split = dict(zip(parts, in_splits, strict=True))
-            judged.append(_judge(by_split, parts, len(labels)))
+        if is_constant:
+            continue
+
+        by_split = dict(zip(parts, in_splits, strict=True))
+        judged.append(_judge(by_split, parts, len(labels)))
 
     judged.sort(key=lambda rule: -rule.gain)
 
-    # The critical value of z for so many rules (Bonferroni).
-    critical_z = float(norm.isf(_CHANCE / max(len(judged) + tried_words, 1)))
+    # The critical value of z for that many rules (Bonferroni).
+    tried = max(len(judged) + tried_words, 1)
+    critical_z = float(norm.isf(_CHANCE / tried))
+
     families: dict[str, list[ScoredRule]] = {}
     for rule in judged:
         id = rule.feature.family
         if rule.feature.field in EVIDENCE:
             id += f".{rule.feature.field}"
+
         for split_score in rule.scores:
             if split_score.z >= critical_z and split_score.gain >= WARNING_GAIN / 2:
                 families.setdefault(id, []).append(rule)
@@ -141,7 +151,13 @@ def _add_words(
 ) -> tuple[list[Finding], int]:
     """Find each field's typical words; add its best words to the features of each split.
 
-    Returns the findings, and the number of words tried.
+    Args:
+        features: by split; changed in place.
+        parts: the labelled rows of the same splits.
+        labels: the classes' names.
+
+    Returns:
+        The findings, and the number of words tried.
     """
     first = next(iter(parts))
     gold_N = parts[first].gold_N
@@ -155,7 +171,7 @@ def _add_words(
     if names != [WINDOW]:
         names = [name for name in names if name != WINDOW]
 
-    findings = []
+    findings: list[Finding] = []
     tried = 0
     for field in names:
         texts = {}
@@ -181,7 +197,7 @@ def _finding(id: str, rules: Sequence[ScoredRule], labels: Sequence[str]) -> Fin
     return Finding(
         id=id,
         severity="info" if is_evidence else severity(gain, WARNING_GAIN, SERIOUS_GAIN),
-        title=f"{description}. This rule alone scores {say_scores(best.scores)}",
+        title=f"{description}. This rule alone scores {list_scores(best.scores)}",
         measures=_measures(rules, labels),
         rows=best.given_away,
         advice=_ADVICE.get(best.feature.family, _ADVICE_ELSE),
@@ -198,15 +214,16 @@ def _measures(rules: Sequence[ScoredRule], labels: Sequence[str]) -> list[Measur
         prefix = {"rule": feature.name, "predicts": rule.describe(labels)}
         for split_score in scores:
             measures.append({**prefix, **split_score.measure()})
+
     return measures
 
 
-def _overview(judged: Sequence[ScoredRule], labels: Sequence[str]) -> list[Finding]:
+def _overview(judged: Sequence[ScoredRule], labels: Sequence[str]) -> Iterator[Finding]:
     """Show the best rules, significant or not."""
     if not judged:
-        return []
+        return
 
-    overview = Finding(
+    yield Finding(
         id="rules",
         severity="info",
         title=f"{len(judged)} rules of one feature were tried; the best of them",
@@ -216,19 +233,17 @@ def _overview(judged: Sequence[ScoredRule], labels: Sequence[str]) -> list[Findi
             "z: standard deviations above the majority class."
         ),
     )
-    return [overview]
 
 
-def _unknown_negation(language: str) -> list[Finding]:
+def _unknown_negation(language: str) -> Iterator[Finding]:
     """Report that the rule of negation could not be tried, for a language without a word list."""
     profile = LANGUAGES.find(language)
     if profile and profile.negation:
-        return []
+        return
 
-    unknown = Finding(
+    yield Finding(
         id="negation.unknown",
         severity="info",
         title=f"'{language}' has no list of negation words: that rule was not tried",
         advice="add them to its Language (negation=)",
     )
-    return [unknown]

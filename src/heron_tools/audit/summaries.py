@@ -1,6 +1,6 @@
 """Problems of summarization data: copied, short or too long summaries, truncated articles."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -27,7 +27,7 @@ def find_in_summaries(splits: Splits) -> list[Finding]:
     `copied.<split>` (summaries that occur in their article) is always included; `short`, `long` (as
     long as the article) and `cut` (articles of nearly one length) only if there are any.
     """
-    findings = []
+    findings: list[Finding] = []
     for split, examples in splits.items():
         rows = [example for example in examples if example.target is not None]
         if rows:
@@ -42,7 +42,12 @@ def find_in_summaries(splits: Splits) -> list[Finding]:
 def fragments(article: Sequence[str], summary: Sequence[str]) -> list[int]:
     """Cover a summary, from the left, with the longest word sequences of its article.
 
-    Returns the lengths of the sequences in words.
+    Args:
+        article: its words.
+        summary: its words.
+
+    Returns:
+        The lengths of the sequences in words.
 
     Source: Grusky, Naaman and Artzi 2018 (Newsroom), Figure 3: divided by the words of the
     summary, their sum is the coverage and the sum of their squares the density.
@@ -67,12 +72,13 @@ def fragments(article: Sequence[str], summary: Sequence[str]) -> list[int]:
 
 
 def _common(article: Sequence[str], position: int, summary: Sequence[str], start: int) -> int:
-    """Count the equal words from two positions on."""
+    """Count the equal words from a position in the article and a start in the summary on."""
     limit = min(len(article) - position, len(summary) - start)
-    length = 0
-    while length < limit and article[position + length] == summary[start + length]:
-        length += 1
-    return length
+    for length in range(limit):
+        if article[position + length] != summary[start + length]:
+            return length
+
+    return limit
 
 
 def _copied(split: str, rows: Sequence[Example]) -> Finding:
@@ -132,28 +138,32 @@ def _copied(split: str, rows: Sequence[Example]) -> Finding:
 
 
 def _occurs_in(text: str, other: str) -> bool:
-    """Tell whether the words of one text occur in another contiguously, in order."""
+    """Tell whether the words of one text are a contiguous part of another."""
     return f" {loose(text)} " in f" {loose(other)} "
 
 
-def _short(split: str, rows: Sequence[Example]) -> list[Finding]:
+def _short(split: str, rows: Sequence[Example]) -> Iterator[Finding]:
     """List the summaries of fewer than `SHORT` words, the shortest first."""
-    short = [example for example in rows if len(folded_words(str(example.target))) < SHORT]
+    short = []
+    for example in rows:
+        if len(folded_words(str(example.target))) < SHORT:
+            short.append(example)
+
     if not short:
-        return []
+        return
 
     short.sort(key=lambda example: len(str(example.target)))
-    finding = Finding(
+    share = len(short) / len(rows)
+    yield Finding(
         id=f"short.{split}",
-        severity=severity(len(short) / len(rows), _SHORT_WARNING),
+        severity=severity(share, _SHORT_WARNING),
         title=f"{split}: {len(short):,} of {len(rows):,} summaries have fewer than {SHORT} words",
         rows=rows_of(split, short),
         advice=f"data.summaries.min_summary_tokens={SHORT} leaves them out",
     )
-    return [finding]
 
 
-def _long(split: str, rows: Sequence[Example]) -> list[Finding]:
+def _long(split: str, rows: Sequence[Example]) -> Iterator[Finding]:
     """List the summaries that have at least as many words as their article."""
     long = []
     for example in rows:
@@ -162,23 +172,22 @@ def _long(split: str, rows: Sequence[Example]) -> list[Finding]:
             long.append(example)
 
     if not long:
-        return []
+        return
 
-    finding = Finding(
+    yield Finding(
         id=f"long.{split}",
         severity="warning",
         title=f"{split}: {len(long):,} summaries are as long as their article, or longer",
         rows=rows_of(split, long),
         advice="is the article whole, and in the right column (data.columns)?",
     )
-    return [finding]
 
 
-def _cut(split: str, rows: Sequence[Example]) -> list[Finding]:
+def _cut(split: str, rows: Sequence[Example]) -> Iterator[Finding]:
     """Find a peak in the lengths of articles: many of nearly one length, few just below and above.
 
-    Natural lengths are spread out; truncation to a number of words, or to whole sentences up to
-    it, leaves such a peak.
+    Natural lengths are spread out. Articles that were truncated to a number of words, or to the
+    whole sentences within it, make such a peak.
     """
     lengths = np.sort([max(len(example.text.split()), 1) for example in rows])
     start, size = densest(lengths)
@@ -196,10 +205,10 @@ def _cut(split: str, rows: Sequence[Example]) -> list[Finding]:
     is_peak = size >= _CUT_RATIO * neighbours
     z = (size - neighbours) / np.sqrt(size + neighbours)
     if not (is_large and is_peak and z >= _CUT_CERTAIN):
-        return []
+        return
 
     peak = [example for example in rows if low <= len(example.text.split()) < high]
-    finding = Finding(
+    yield Finding(
         id=f"cut.{split}",
         severity="warning",
         title=f"{split}: {size:,} of {len(rows):,} articles have {low:.0f} to {high:.0f} words",
@@ -210,15 +219,19 @@ def _cut(split: str, rows: Sequence[Example]) -> list[Finding]:
             f"The lengths just below and just above have at most {neighbours:,} articles each."
         ),
     )
-    return [finding]
 
 
 def densest(lengths: np.ndarray) -> tuple[int, int]:
-    """Find the 10 % wide range with the largest number of lengths.
+    """Find the range of lengths, each at most 10 % above its first, that holds most of them.
 
-    Returns its first index and the number of lengths in it.
+    Args:
+        lengths: in ascending order.
+
+    Returns:
+        The position of its first length, and the number of lengths in it.
     """
-    ends = np.searchsorted(lengths, lengths * _CUT_WIDTH, side="left")
+    limits = lengths * _CUT_WIDTH
+    ends = np.searchsorted(lengths, limits, side="left")
     sizes = ends - np.arange(len(lengths))
     start = int(sizes.argmax())
     return start, int(sizes[start])

@@ -24,24 +24,35 @@ _NO_WORD = re.compile(r"[\W_]+")
 
 
 def sides(example: Example) -> dict[str, str]:
-    """Name the texts of a row: premise and hypothesis, article and summary, window or text."""
+    """Name the texts of a row: premise and hypothesis, article and summary, window or text.
+
+    Returns:
+        One or two texts by name.
+    """
     if example.text_pair is not None:
         return {PREMISE: example.text, HYPOTHESIS: example.text_pair}
+
     if example.target is not None:
         return {ARTICLE: example.text, SUMMARY: example.target}
-    return {WINDOW if example.spans else TEXT: example.text}
+
+    name = WINDOW if example.spans else TEXT
+    return {name: example.text}
 
 
 def names_of(splits: Splits) -> tuple[str, ...]:
     """Name the texts of a data set's rows; some rows may lack the second."""
-    kinds = {tuple(sides(example)) for examples in splits.values() for example in examples}
+    kinds: set[tuple[str, ...]] = set()
+    for examples in splits.values():
+        kinds.update(tuple(sides(example)) for example in examples)
+
     return max(kinds, key=lambda names: (len(names), names), default=(TEXT,))
 
 
 def fields(example: Example) -> dict[str, str]:
     """Name the parts of a row that a model could read alone.
 
-    They are `sides`, the second first; for a window also its `events` and the text `between` them.
+    These are its `sides`, the second one first, or a window, its `events` and the text `between`
+    them.
 
     Returns:
         Texts by name.
@@ -49,6 +60,7 @@ def fields(example: Example) -> dict[str, str]:
     texts = sides(example)
     if len(texts) > 1:
         return dict(reversed(texts.items()))
+
     if len(example.spans) < 2:
         return {TEXT: example.text}
 
@@ -64,26 +76,27 @@ def words(text: str) -> list[str]:
 
 
 class Numbered(NamedTuple):
-    """The texts of all rows as numbers, at a level at which texts are alike."""
+    """The texts of all rows as numbers: texts that a normalisation makes equal have one number."""
 
-    texts: list[str]  # the distinct ones, as they first occur; number 0 is the empty text
+    texts: list[str]  # distinct normalised texts, in order of number; number 0 is the empty text
     rows: Mapping[str, npt.NDArray[Any]]  # by split, int32 [N, 2]
 
 
-def numbered(splits: Splits, level: Callable[[str], str]) -> Numbered:
-    """Number texts: a row is its two `sides`, or its only text and -1.
+def numbered(splits: Splits, normalize: Callable[[str], str]) -> Numbered:
+    """Number the texts of all rows.
 
-    For a text with events, the second number stands for these, and is below -1.
+    A row has the numbers of its two `sides`. The second number of a row with one text is -1, or a
+    number below -1 for its events.
 
     Args:
         splits: the rows.
-        level: normalises a text; texts that it makes equal have one number.
+        normalize: normalises a text; texts that it makes equal have one number.
     """
     text_ids = {"": 0}
     event_ids: dict[Hashable, int] = {}
 
     def number(text: str) -> int:
-        return text_ids.setdefault(level(text), len(text_ids))
+        return text_ids.setdefault(normalize(text), len(text_ids))
 
     rows = {}
     for split, examples in splits.items():
@@ -97,7 +110,9 @@ def numbered(splits: Splits, level: Callable[[str], str]) -> Numbered:
             # Offsets may differ between copies: an event is its words and the text before it.
             events = []
             for start, end in example.spans:
-                events.append((level(example.text[:start]), level(example.text[start:end])))
+                before = normalize(example.text[:start])
+                event = normalize(example.text[start:end])
+                events.append((before, event))
 
             events_id = -1
             if events:
@@ -114,7 +129,9 @@ def loose(text: str) -> str:
     Combining marks that do not compose with a letter (Hebrew points) are dropped, too.
     """
     if not text.isascii():
-        text = _combining().sub("", unicodedata.normalize("NFC", text))
+        composed = unicodedata.normalize("NFC", text)
+        text = _combining().sub("", composed)
+
     return _NO_WORD.sub(" ", text.casefold()).strip()
 
 

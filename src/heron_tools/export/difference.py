@@ -17,7 +17,7 @@ from heron.data.markers import with_markers
 from heron.tasks.config import Config
 from heron.training.inference import open_trained, read_splits
 from heron.training.trainer import prediction_trainer
-from heron_tools.export.heron_model import HeronModel
+from heron_tools.export.heron_model import HeronModel, Text
 from heron_tools.export.plain import OWN_CLASS, Plain
 
 _ROWS = 32  # of a split; seconds for a large encoder
@@ -41,12 +41,17 @@ def measure(run: RunFolder, plain: Plain, folder: Path, precision: str | None) -
         plain: describes the folder.
         folder: the exported one.
         precision: `trainer.precision` of heron's predictions; None for the run's own.
+
+    Returns:
+        The difference; not measured without class probabilities or without the data.
     """
-    trained = open_trained(run, settings={"trainer.precision": precision} if precision else {})
+    settings = {"trainer.precision": precision} if precision else {}
+    trained = open_trained(run, settings=settings)
     config = trained.config
     name = str(prediction_trainer(config, folder).precision)  # fp16 on a processor is bf16
     if plain.loads_as not in (OWN_CLASS, "AutoModelForSequenceClassification"):
         return Difference(name)
+
     try:
         splits = read_splits(trained)
     except (HeronError, OSError) as error:
@@ -57,31 +62,34 @@ def measure(run: RunFolder, plain: Plain, folder: Path, precision: str | None) -
     predictions: Any = trained.predict(splits[split][:_ROWS])[0]
     if not predictions.examples:
         return Difference(name)
+
     predict = _predict_by_class if plain.loads_as == OWN_CLASS else _predict_by_pipeline
     rows = []
     for probabilities in predict(folder, predictions.examples, config):
         rows.append([probabilities.get(label) for label in config.data.label_order])
+
     difference_RC = np.abs(np.array(rows) - predictions.probabilities_RC)
     return Difference(name, float(difference_RC.max()), len(rows), split)
 
 
 def _predict_by_class(folder: Path, examples: Sequence[Example], config: Config) -> list[Any]:
     """Compute each row's probabilities by class with `heron_model.py`."""
-    texts = []
+    texts: list[Text] = []
     for example in examples:
         text = with_markers(example, config.data)
-        texts.append(text if example.text_pair is None else (text, example.text_pair))
+        if example.text_pair is None:
+            texts.append(text)
+        else:
+            texts.append((text, example.text_pair))
+
     return HeronModel.from_pretrained(folder).predict(texts)
 
 
 def _predict_by_pipeline(folder: Path, examples: Sequence[Example], config: Config) -> list[Any]:
     """Compute each row's probabilities by class with the code of the model card."""
-    form, encoder = config.head.input, config.encoder
+    form = config.head.input
+    truncation = config.encoder.truncation if form == "pair" else "longest_first"
     classify: Any = pipeline("text-classification", model=str(folder))
-    options: dict[str, Any] = {"top_k": None, "max_length": encoder.max_length}
-    options["truncation"] = "longest_first"
-    if form == "pair":
-        options["truncation"] = encoder.truncation
 
     rows = []
     for example in examples:
@@ -90,6 +98,13 @@ def _predict_by_pipeline(folder: Path, examples: Sequence[Example], config: Conf
             text = {"text": text, "text_pair": example.text_pair}
         elif form == "hypothesis":
             text = example.text_pair
-        (scores,) = classify([text], **options)
-        rows.append({entry["label"]: entry["score"] for entry in scores})
+
+        (scores,) = classify(
+            [text],
+            top_k=None,
+            truncation=truncation,
+            max_length=config.encoder.max_length,
+        )
+        rows.append({score["label"]: score["score"] for score in scores})
+
     return rows

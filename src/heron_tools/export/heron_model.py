@@ -36,7 +36,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 Text = str | tuple[str, str]  # one text, or a pair
 Span = tuple[int, int]  # of characters: start, end
-Encoded = dict[str, Any]  # one sequence: tokens, and tokens of events
+Encoded = dict[str, Any]  # one sequence: its tokens, and the positions of its events
 
 DISTANCES = (2, 3, 5, 9, 17, 33, 65, 129)  # buckets of tokens between two events
 
@@ -82,29 +82,45 @@ class HeronModel(PreTrainedModel):
         """
         super().__init__(config)
         self.settings = settings = config.heron
+
         encoder_class = getattr(transformers, settings["encoder"])
-        options = {}
-        if "add_pooling_layer" in inspect.signature(encoder_class).parameters:
-            options["add_pooling_layer"] = False
+        parameters = inspect.signature(encoder_class).parameters
+        options = {"add_pooling_layer": False} if "add_pooling_layer" in parameters else {}
         encoder = dict(config.encoder)
         model_type = encoder.pop("model_type")
         encoder_config = AutoConfig.for_model(model_type, **encoder)
         self.encoder: Any = encoder_class(encoder_config, **options)
 
-        distance = settings["distance"]
-        self.distance = nn.Embedding(*distance) if distance else None
+        self.distance = None
+        if settings["distance"]:
+            self.distance = nn.Embedding(*settings["distance"])
+
         layers = []
         for name, *sizes in settings["layers"]:
-            layers.append(getattr(nn, name)(*sizes))
+            layer_class = getattr(nn, name)
+            layers.append(layer_class(*sizes))
+
         self.classifier = nn.Sequential(*layers)
         self.post_init()
 
     @classmethod
     def from_config(cls, config: Any, dtype: Any = None) -> "HeronModel":
-        """Build the model from its encoder's configuration, which also has `heron`."""
+        """Build the model from its encoder's configuration, which also has `heron`.
+
+        Args:
+            config: the encoder's configuration, with heron's settings as `heron`.
+            dtype: of the weights; None for the default.
+        """
         encoder = config.to_dict()
-        named = {"id2label": config.id2label, "label2id": config.label2id, "dtype": dtype}
-        return cls(HeronConfig(encoder, encoder.pop("heron"), **named))
+        settings = encoder.pop("heron")
+        own_config = HeronConfig(
+            encoder,
+            settings,
+            id2label=config.id2label,
+            label2id=config.label2id,
+            dtype=dtype,
+        )
+        return cls(own_config)
 
     @cached_property
     def tokenizer(self) -> Any:
@@ -131,10 +147,14 @@ class HeronModel(PreTrainedModel):
             for logits_C in self.read(texts[start : start + batch_size]):
                 values = logits_C.softmax(dim=0).tolist()
                 probabilities.append(dict(zip(names, values, strict=True)))
+
         return probabilities
 
     def read(self, texts: Sequence[Text]) -> Tensor:
         """Compute the logits of texts, over all windows of each.
+
+        Args:
+            texts: as in training, with markers around events.
 
         Returns:
             logits_RC, or log-probabilities where both orders of the events are averaged.
@@ -144,30 +164,38 @@ class HeronModel(PreTrainedModel):
         for text in texts:
             windows = self.encode(text)
             sequences += windows
-            counts.append(len(windows))
-        if self.settings["input"] == "separate":  # one vector of premise and hypothesis
-            counts = [count // 2 for count in counts]
+            count = len(windows)
+            if self.settings["input"] == "separate":  # one vector of premise and hypothesis
+                count //= 2
+            counts.append(count)
 
         device = next(self.parameters()).device
         batch = {name: tensor.to(device) for name, tensor in self.batch(sequences).items()}
         pooled_XP = self.pool(**batch)
+
         over_windows = self.settings["over_windows"]
         if over_windows == "mean_states":
-            means = [part_XP.mean(dim=0) for part_XP in pooled_XP.split(counts)]
+            means = [windows_XP.mean(dim=0) for windows_XP in pooled_XP.split(counts)]
             pooled_XP = torch.stack(means)
             counts = [1] * len(texts)
 
         logits_XC = self.classify(pooled_XP, batch["spans"])
         if self.settings["both_ways"]:
+            # The second event first; `inverse` maps classes back to the first order.
             batch["spans"] = batch["spans"][:, [2, 3, 0, 1]]
-            swapped_XC = self.classify(self.pool(**batch), batch["spans"])
+            swapped_XP = self.pool(**batch)
+            swapped_XC = self.classify(swapped_XP, batch["spans"])
             swapped_XC = swapped_XC[:, self.settings["inverse"]]
             logits_XC = (logits_XC.log_softmax(dim=1) + swapped_XC.log_softmax(dim=1)) / 2
 
         rows = []
-        for part_XC in logits_XC.split(counts):
-            row_C = part_XC.amax(dim=0) if over_windows == "max_logits" else part_XC.mean(dim=0)
+        for windows_XC in logits_XC.split(counts):
+            if over_windows == "max_logits":
+                row_C = windows_XC.amax(dim=0)
+            else:
+                row_C = windows_XC.mean(dim=0)
             rows.append(row_C)
+
         return torch.stack(rows)
 
     def forward(
@@ -193,9 +221,11 @@ class HeronModel(PreTrainedModel):
         """
         pooled_RP = self.pool(input_ids, attention_mask, token_type_ids, spans, markers)
         logits_RC = self.classify(pooled_RP, spans)
+
         loss = None
         if labels is not None:
             loss = nn.functional.cross_entropy(logits_RC, labels)
+
         return SequenceClassifierOutput(loss=loss, logits=logits_RC)
 
     def pool(
@@ -214,6 +244,7 @@ class HeronModel(PreTrainedModel):
         states_BLD = self._states(input_ids, attention_mask, token_type_ids)
         rows_B = torch.arange(len(states_BLD), device=states_BLD.device)
         rows_B1 = rows_B[:, None]
+
         pooling = self.settings["pooling"]
         if pooling == "cls":
             pooled_XP = states_BLD[:, 0]
@@ -239,11 +270,14 @@ class HeronModel(PreTrainedModel):
 
         if self.settings["input"] != "separate":
             return pooled_XP
-        premise_RP, hypothesis_RP = pooled_XP[0::2], pooled_XP[1::2]
+
+        premise_RP = pooled_XP[0::2]
+        hypothesis_RP = pooled_XP[1::2]
         parts = [premise_RP, hypothesis_RP]
         if self.settings["combine"] == "compare":
             parts.append((premise_RP - hypothesis_RP).abs())
             parts.append(premise_RP * hypothesis_RP)
+
         return torch.cat(parts, dim=1)
 
     def _states(
@@ -252,14 +286,20 @@ class HeronModel(PreTrainedModel):
         """Encode sequences; returns states_BLD."""
         config = self.encoder.config
         options: dict[str, Tensor] = {}
-        if token_type_ids is not None and getattr(config, "type_vocab_size", 1) > 1:
+        segment_types = getattr(config, "type_vocab_size", 1)
+        if token_type_ids is not None and segment_types > 1:
             options["token_type_ids"] = token_type_ids
+
         is_longformer = hasattr(config, "attention_window")
         if is_longformer and self.settings["global_attention"] == "first":
             global_BL = torch.zeros_like(attention_mask)
             global_BL[:, 0] = 1
             options["global_attention_mask"] = global_BL
-        encoder = self.encoder.get_encoder() if config.is_encoder_decoder else self.encoder
+
+        encoder = self.encoder
+        if config.is_encoder_decoder:
+            encoder = encoder.get_encoder()
+
         output = encoder(input_ids=input_ids, attention_mask=attention_mask, **options)
         states_BLD: Tensor = output.last_hidden_state
         return states_BLD
@@ -275,16 +315,21 @@ class HeronModel(PreTrainedModel):
             distance_R = spans[:, 2] - spans[:, 0]
             borders = torch.tensor(DISTANCES, device=spans.device)
             bucket_R = torch.bucketize(distance_R.abs(), borders, right=True)
+
             # Distances have buckets of their own if the second event comes first.
             buckets = len(DISTANCES) + 1
             bucket_R = bucket_R + buckets * (distance_R < 0)
             distance_RP = self.distance(bucket_R)
             pooled_XP = torch.cat([pooled_XP, distance_RP], dim=1)
+
         logits_XC: Tensor = self.classifier(pooled_XP)
         return logits_XC
 
     def encode(self, text: Text) -> list[Encoded]:
         """Tokenize one text or pair into sequences, each with its tokens and event positions.
+
+        Args:
+            text: as in training, with markers around events.
 
         Returns:
             One sequence, or several with `overflow=windows`; with `input=separate`, those of the
@@ -292,25 +337,36 @@ class HeronModel(PreTrainedModel):
         """
         parts = [text] if isinstance(text, str) else text
         texts = [self.clean(part) for part in parts]
-        form, case = self.settings["input"], self.settings["case"]
+        form = self.settings["input"]
+        case = self.settings["case"]
+
         if case == "lower":
             texts = [part.lower() for part in texts]
+
         if form in ("marked", "window"):
             return [self._encode_events(texts[0])]
+
         if case == "capitalize" and len(texts) == 2:
             texts[1] = texts[1].capitalize()
 
         if form == "separate":
-            return self._encode([texts[0]]) + self._encode([texts[1]])
+            return self._encode(texts[:1]) + self._encode(texts[1:])
+
         if form == "hypothesis":
             return self._encode(texts[-1:])
+
         if form != "pair":
             return self._encode(texts[:1])
+
         separator = self.settings["separator"]
         if separator is None:
             return self._encode(texts)
-        end = separator if self.settings["trailing_separator"] else ""
-        return self._encode([f"{texts[0]}{separator}{texts[1]}{end}"])
+
+        premise, hypothesis = texts
+        joined = f"{premise}{separator}{hypothesis}"
+        if self.settings["trailing_separator"]:
+            joined += separator
+        return self._encode([joined])
 
     def _encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Tokenize a text, or a pair as one sequence; with `overflow=windows`, into several."""
@@ -318,10 +374,12 @@ class HeronModel(PreTrainedModel):
         options = {"max_length": settings["max_length"], "truncation": settings["truncation"]}
         if len(texts) == 1:
             options["truncation"] = "longest_first"
+
         if settings["overflow"] == "windows":
             options["return_overflowing_tokens"] = True
             options["stride"] = settings["stride"]
-        batches = [[text] for text in texts]  # of one row
+
+        batches = [[text] for text in texts]  # a batch of one row for each text
         encoded = self.tokenizer(*batches, **options)
         return [_sequence(encoding) for encoding in encoded.encodings]
 
@@ -334,6 +392,7 @@ class HeronModel(PreTrainedModel):
         settings = self.settings
         plain, events = _parse(text, settings["markers"])
         needed = max(end for _, end in events)  # characters that must not be cut
+
         openings: list[int] = []
         written_markers = settings["written_markers"]
         if written_markers:
@@ -348,6 +407,7 @@ class HeronModel(PreTrainedModel):
         encoding = encoded.encodings[0]
         event_tokens = [_tokens_of(encoding, start, end) for start, end in events]
         opening_tokens = [_tokens_of(encoding, start, start + 1) for start in openings]
+
         reached = max(end for _, end in encoding.offsets)
         is_cut = encoding.overflowing and reached < needed
         if is_cut or not all(event_tokens + opening_tokens):
@@ -357,12 +417,17 @@ class HeronModel(PreTrainedModel):
         sequence["spans"] = []
         for tokens in event_tokens:
             sequence["spans"] += [tokens[0], tokens[-1]]
+
         # Without markers in the text, the events' own first tokens.
         sequence["markers"] = [tokens[0] for tokens in opening_tokens or event_tokens]
         return sequence
 
     def batch(self, sequences: Sequence[Encoded]) -> dict[str, Tensor]:
-        """Pad sequences of `encode` to the arguments of `forward`."""
+        """Pad sequences of `encode` to the arguments of `forward`.
+
+        Args:
+            sequences: B sequences, as `encode` returns them.
+        """
 
         def padded(name: str, fill: int) -> Tensor:
             rows = [torch.tensor(sequence[name]) for sequence in sequences]
@@ -379,12 +444,15 @@ class HeronModel(PreTrainedModel):
     def clean(self, text: str) -> str:
         """Unify Unicode variants as in training; a second call changes nothing."""
         table = str.maketrans(self.settings["characters"])
+
+        # Replaced characters may form new composed letters, hence several rounds.
         before = ""
         while text != before:
             before = text
             if self.settings["nfc"]:
                 text = unicodedata.normalize("NFC", text)
             text = text.translate(table)
+
         return text.strip()
 
 
@@ -408,7 +476,9 @@ class HeronPipeline(TextClassificationPipeline):
 
 
 def _sequence(encoding: Any) -> Encoded:
+    """Make a sequence without events of a fast tokenizer's encoding."""
     length = len(encoding.ids)
+
     # Tokens from the second text on have type 1, its special tokens included.
     first = encoding.type_ids.index(1) if 1 in encoding.type_ids else length
     return {
@@ -421,19 +491,22 @@ def _sequence(encoding: Any) -> Encoded:
 
 
 def _tokens_of(encoding: Any, start: int, end: int) -> list[int]:
-    """List the tokens that have characters of a span."""
+    """List the positions of the tokens that have characters of a span."""
     tokens = []
-    for token, (first, last) in enumerate(encoding.offsets):
-        if max(start, first) < min(end, last):
+    for token, (token_start, token_end) in enumerate(encoding.offsets):
+        if max(start, token_start) < min(end, token_end):
             tokens.append(token)
+
     return tokens
 
 
 def _largest(states_BLD: Tensor, span_R2: Tensor) -> Tensor:
     """Take the maximum over the tokens of a span, both ends included."""
-    first_R1, last_R1 = span_R2[:, :1], span_R2[:, 1:]
+    first_R1 = span_R2[:, :1]
+    last_R1 = span_R2[:, 1:]
     positions_L = torch.arange(states_BLD.shape[1], device=states_BLD.device)
     outside_RL = (positions_L < first_R1) | (positions_L > last_R1)
+
     lowest = torch.finfo(states_BLD.dtype).min
     masked_BLD = states_BLD.masked_fill(outside_RL[..., None], lowest)
     return masked_BLD.amax(dim=1)
@@ -444,31 +517,44 @@ def _mark(
 ) -> tuple[str, list[Span], list[int], int]:
     """Put markers and spaces around two events.
 
+    Args:
+        plain: the text without markers.
+        events: the spans of the first and second event.
+        markers: opening and closing marker of the first event, and of the second.
+
     Returns:
         The text, the events' spans, the positions of the opening markers, and the end of the last
         closing marker.
     """
-    text, cursor = "", 0
-    spans, openings = [(0, 0), (0, 0)], [0, 0]
+    text = ""
+    copied = 0  # characters of `plain` that are in `text`
+    spans = [(0, 0), (0, 0)]
+    openings = [0, 0]
+
     in_text_order = sorted((0, 1), key=lambda number: events[number])
     for number in in_text_order:
         start, end = events[number]
         opening, closing = markers[2 * number : 2 * number + 2]
-        text += plain[cursor:start]
+
+        text += plain[copied:start]
         openings[number] = len(text)
         text += f"{opening} "
 
-        event = plain[start:end]
-        begin = len(text)
-        text += event
-        spans[number] = begin, len(text)
+        event_start = len(text)
+        text += plain[start:end]
+        spans[number] = event_start, len(text)
         text += f" {closing}"
-        cursor = end
-    return text + plain[cursor:], spans, openings, len(text)
+        copied = end
+
+    return text + plain[copied:], spans, openings, len(text)
 
 
 def _parse(text: str, markers: Sequence[str]) -> tuple[str, list[Span]]:
     """Remove the markers, each with the space inside it.
+
+    Args:
+        text: with both events marked.
+        markers: opening and closing marker of the first event, and of the second.
 
     Returns:
         The text, and the spans of both events in it.
@@ -478,32 +564,38 @@ def _parse(text: str, markers: Sequence[str]) -> tuple[str, list[Span]]:
     """
     longest_first = sorted(markers, key=len, reverse=True)
     pattern = "|".join(map(re.escape, longest_first))
+
+    # Texts and markers alternate, from a text (that may be empty) to a text.
     pieces = re.split(f"({pattern})", text)
-    pieces, written = pieces[::2], pieces[1::2]
+    texts = pieces[::2]
+    written = pieces[1::2]
     if sorted(written) != sorted(markers):
         listed = " ".join(markers)
         raise ValueError(f"mark two events by {listed}, each marker once: {text}")
 
-    openings, closings = markers[::2], markers[1::2]
-    positions: dict[str, int] = {}  # of each marker in the text without markers
-    for number, marker in enumerate(written, 1):  # between pieces[number - 1] and pieces[number]
+    openings = markers[::2]
+    closings = markers[1::2]
+    for number, marker in enumerate(written):  # between texts[number] and texts[number + 1]
         if marker in openings:
-            pieces[number] = pieces[number].removeprefix(" ")
+            texts[number + 1] = texts[number + 1].removeprefix(" ")
         else:
-            pieces[number - 1] = pieces[number - 1].removesuffix(" ")
-        before = "".join(pieces[:number])
-        positions[marker] = len(before)
+            texts[number] = texts[number].removesuffix(" ")
 
-    plain = "".join(pieces)
+    plain, *following = texts
+    positions: dict[str, int] = {}  # of each marker in the text without markers
+    for marker, piece in zip(written, following, strict=True):
+        positions[marker] = len(plain)
+        plain += piece
+
     indent = len(plain) - len(plain.lstrip())
     events = []
     for opening, closing in zip(openings, closings, strict=True):
-        start = positions[opening]
-        mention = plain[start : positions[closing]]
-        start += len(mention) - len(mention.lstrip())
-        length = len(mention.strip())
+        event = plain[positions[opening] : positions[closing]]
+        length = len(event.strip())
         if not length:
             raise ValueError(f"an event is empty: {text}")
-        start -= indent
+
+        start = positions[closing] - len(event.lstrip()) - indent
         events.append((start, start + length))
+
     return plain.strip(), events

@@ -44,15 +44,19 @@ def write_card(run: RunFolder, plain: Plain, difference: Difference, folder: Pat
     name = folder.resolve().name
     # A card is published: it names no folders of this computer.
     shown_folder = name if folder.is_absolute() else str(folder)
+
     (record,) = collect(run.path)
     status = record.status
     data, _ = data_of(plain.config, TEST)  # with stages, the last stage's
     config = replace(plain.config, data=data)
     plain = replace(plain, config=config)
-    task, language = task_of(config), get_language(data.language).name
+    task = task_of(config)
+    language = get_language(data.language).name
+
     has_map = any(run.dynamics(0).parent.glob("epoch=*.parquet"))
     if has_map:
         draw_map(run, folder / "map.png")
+
     encoder = str(record.setting("encoder.name"))
     encoder_name = hub_id(record) or Path(encoder).name
 
@@ -68,6 +72,7 @@ def write_card(run: RunFolder, plain: Plain, difference: Difference, folder: Pat
         if before.name != data.name:
             title = f"trained before on {before.title or before.name}, licence"
             facts[title] = before.licence or "not known"
+
     for file, digest in status.get("sources", {}).items():
         facts[f"{file}, sha256"] = f"`{digest}`"
 
@@ -76,6 +81,7 @@ def write_card(run: RunFolder, plain: Plain, difference: Difference, folder: Pat
         word = without_folders(str(override))
         if not word.lstrip("+~").startswith(_OWN_MACHINE):
             words.append(word)
+
     card = render(
         "model_card.md.j2",
         _TEMPLATES,
@@ -86,7 +92,7 @@ def write_card(run: RunFolder, plain: Plain, difference: Difference, folder: Pat
         language=language,
         classes=data.label_order if task.has_classes else [],
         started="random weights" if encoder == "scratch" else f"`{encoder_name}`",
-        place=shown_folder,
+        path=shown_folder,
         usage=usage_code(plain, shown_folder),
         difference=difference,
         facts=facts,
@@ -101,6 +107,7 @@ def write_card(run: RunFolder, plain: Plain, difference: Difference, folder: Pat
 
 
 def _split_sizes(run: RunRecord) -> dict[str, Any]:
+    """Return the counts of rows that the run recorded, by split; empty without any."""
     sizes: dict[str, Any] = (run.status.get("data") or {}).get("splits", {})
     return sizes
 
@@ -118,7 +125,7 @@ def usage_code(plain: Plain, folder: str) -> str:
     return render(
         "usage.md.j2",
         _TEMPLATES,
-        place=folder,
+        path=folder,
         loads_as=plain.loads_as,
         own=plain.loads_as == OWN_CLASS,
         attends_globally=plain.attends_globally,
@@ -129,32 +136,38 @@ def usage_code(plain: Plain, folder: str) -> str:
         task=config.task,
         hub_name=about.hub_name,
         texts=[f'"a {text}"' for text in texts],
-        read=_example(plain),
+        example=_example(plain),
     )
 
 
 def _example(plain: Plain) -> str:
     """Write the text, or the two texts, that a model with classes reads."""
-    data, form = plain.config.data, plain.config.head.input
+    data = plain.config.data
+    form = plain.config.head.input
     if form in ("marked", "window"):
         opening_1, closing_1, opening_2, closing_2 = event_markers(data)
         return (
             f'"a text with {opening_1} one {closing_1} and {opening_2} another {closing_2} event"'
         )
+
     has_two = plain.loads_as == OWN_CLASS and data.columns.text_pair is not None
     if has_two or form in ("pair", "separate"):
         return '{"text": "a premise", "text_pair": "a hypothesis"}'
+
     return f'"a {form}"'
 
 
 def _metadata(run: RunRecord, plain: Plain, name: str) -> str:
     """Write the card's header, which the hub reads."""
-    data, hub_name = plain.config.data, task_of(plain.config).about.hub_name
+    data = plain.config.data
+    hub_name = task_of(plain.config).about.hub_name
+
     results = []
     for metric in headline_metrics([run]):
         score = run.scores.get(TEST, {}).get(metric)
         if score is None:
             continue
+
         result = EvalResult(
             task_type=hub_name,
             dataset_type=data.name,
@@ -164,6 +177,7 @@ def _metadata(run: RunRecord, plain: Plain, name: str) -> str:
             metric_value=round(score, 4),
         )
         results.append(result)
+
     return ModelCardData(
         language=data.language,
         library_name="transformers",
@@ -181,31 +195,37 @@ def hub_id(run: RunRecord) -> str | None:
     is_folder = "encoder" in run.status.get("sources", {}) or Path(encoder).exists()
     if encoder == "scratch" or is_folder:
         return None
+
     is_id = re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", encoder)
     return encoder if is_id else None
 
 
 def _limits(run: RunRecord, plain: Plain) -> Iterator[str]:
     """List the known limits of the scores and of the model."""
-    data, sizes = plain.config.data, _split_sizes(run)
+    data = plain.config.data
+    sizes = _split_sizes(run)
     if data.synthetic:
         yield "The data are generated: no score is a research result."
+
     known_sets = [read_config(path) for path in data_sets().values()]
     originals = [known.name for known in known_sets if known.substitute == data.name]
     if originals:
         names = ", ".join(originals)
         yield f"{data.name} is substitute data for {names}; scores cannot be compared."
+
     held_out = []
     for split in (VALIDATION, TEST):
         if split in sizes:
             rows = sizes[split].get("rows", 0)
             held_out.append(f"{rows:,} {split} rows")
+
     if held_out:
         yield f"Its scores come from {' and '.join(held_out)}."
     if TEST not in run.scores:
         yield "There is no test split: the scores are on the rows that chose the checkpoint."
     if VALIDATION in sizes and VALIDATION not in run.status.get("sources", {}):
         yield "The validation rows were taken from the data set's train split."
+
     seed = run.setting("seed")
     yield (
         f"It is one training run (seed {seed}); the intervals do not show how much "
@@ -219,8 +239,10 @@ def _limits(run: RunRecord, plain: Plain) -> Iterator[str]:
     if data.phrases != "none":
         key = f"data.phrases={data.phrases}"
         yield f"Its hypotheses had linking phrases removed ({key}); remove them first."
+
     if plain.loads_as == OWN_CLASS:
         return
+
     yield (
         "heron unifies Unicode variants before the model reads a text (canonical letters, no "
         "direction marks); transformers does not."
@@ -231,7 +253,11 @@ def _limits(run: RunRecord, plain: Plain) -> Iterator[str]:
 
 
 def without_folders(word: str) -> str:
-    """Replace the folders in an override by `PATH/`; a single path may have spaces."""
+    """Replace the folders in an override by `PATH/`.
+
+    Args:
+        word: `key=value`; a value that is one path may have spaces.
+    """
     key, _, value = word.partition("=")
     if value.startswith(("/", "~")) and "," not in value:
         return f"{key}=PATH/{Path(value).name}"

@@ -54,19 +54,31 @@ def write_plain(run: RunFolder, folder: Path) -> Plain:
 
     If transformers has no class for the head, the folder includes `heron_model.py` with one.
 
+    Args:
+        run: a finished run.
+        folder: a new folder.
+
+    Returns:
+        The description of the folder.
+
     Raises:
         ConfigError: the run has no encoder, or a head that no class can load.
     """
     trained = open_trained(run)
     if not isinstance(trained.system, TaskModule):
         raise ConfigError(f"{run.path}: a baseline has no encoder to export")
-    config, module = trained.config, trained.system
-    encoder, head, tokenizer = module.encoder, module.head, trained.tokenizer
+
+    config = trained.config
+    encoder = trained.system.encoder
+    head = trained.system.head
+    tokenizer = trained.tokenizer
     task = task_of(config)
+
     weights = task.model().in_transformers(head, encoder, tokenizer, config)
     if weights is None and not task.about.writes:
         own = {"heron": _settings(run, encoder, head, config)}
         weights = HeadWeights(HeronModel, config.data.label_order, head.state_dict(), own)
+
     export(folder, encoder, head, tokenizer, config, weights)
 
     loads_as = weights.auto.__name__ if weights else "AutoModelForSeq2SeqLM"
@@ -86,7 +98,8 @@ def _settings(run: RunFolder, encoder: Encoder, head: nn.Module, config: Config)
     Raises:
         ConfigError: the file has no such encoder, pooling or layer.
     """
-    shape, data = config.head, config.data
+    shape = config.head
+    data = config.data
     model_class = type(encoder.model).__name__
     classifier = getattr(head, "classifier", None)
     layers = list(classifier) if isinstance(classifier, nn.Sequential) else []
@@ -117,6 +130,7 @@ def _settings(run: RunFolder, encoder: Encoder, head: nn.Module, config: Config)
         unified = normalise(character, language, options)
         if unified != character:
             characters[character] = unified
+
     return {
         "encoder": model_class,
         **{name: getattr(shape, name) for name in _HEAD_FIELDS},

@@ -6,31 +6,31 @@ const HeronSummaries = (() => {
   // Consecutive parts of a text: { text, novel }.
   function parts({ text, novel }) {
     const characters = Array.from(text);
-    const found = [];
+    const pieces = [];
     let from = 0;
     for (const [start, end] of novel) {
-      found.push({ text: characters.slice(from, start).join(""), novel: false });
-      found.push({ text: characters.slice(start, end).join(""), novel: true });
+      pieces.push({ text: characters.slice(from, start).join(""), novel: false });
+      pieces.push({ text: characters.slice(start, end).join(""), novel: true });
       from = end;
     }
-    found.push({ text: characters.slice(from).join(""), novel: false });
-    return found.filter((part) => part.text);
+    pieces.push({ text: characters.slice(from).join(""), novel: false });
+    return pieces.filter((piece) => piece.text);
   }
 
-  // What a search looks into, without capitals.
+  // The text of each row that is searched, in lower case.
   function haystacks(rows) {
     return rows.map((row) => {
-      const written = row.texts.filter(Boolean).map((each) => each.text);
-      return [row.guid, row.group, row.gold.text, ...written, row.article].join("\n").toLowerCase();
+      const summaries = row.texts.filter(Boolean).map((content) => content.text);
+      return [row.guid, row.group, row.gold.text, ...summaries, row.article].join("\n").toLowerCase();
     });
   }
 
-  // What rows are ordered by: a score of the system at a place ("0"), or its lead over another
-  // one ("0-2"). Null, which comes last, where there is no summary.
+  // The number by which a row is sorted: a score of the system with this index ("0"), or its
+  // difference to another system's ("0-2"). Null, which is sorted last, without a summary.
   function key(data, row, { score, system, from }) {
     if (!score) return 0;
-    const [value, other] = system.split("-").map((place) => {
-      const content = row.texts[Number(place)];
+    const [value, other] = system.split("-").map((index) => {
+      const content = row.texts[Number(index)];
       return content ? content.scores[data.scores.indexOf(score)] : null;
     });
     if (value === null || other === null) return null;

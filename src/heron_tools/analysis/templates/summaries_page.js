@@ -23,7 +23,7 @@
     return [title(name), text(content, copied ? "copied" : "own"), element("div", { className: "facts" }, ...facts)];
   }
 
-  // An article is laid out when it is first asked for: they are most of the page.
+  // Articles are most of the page: each is laid out when it is first opened.
   function article(row) {
     const words = row.article.split(/\s+/).filter(Boolean).length;
     const folded = element("details", {}, element("summary", { textContent: `article, ${words} words` }));
@@ -34,16 +34,16 @@
   function card(row) {
     return element("article", { className: "card" },
       article(row), title("gold summary"), text(row.gold, "gold"),
-      ...row.texts.flatMap((content, place) => system(data.systems[place], content)),
+      ...row.texts.flatMap((content, index) => system(data.systems[index], content)),
       HeronCards.about(row.group, row.guid));
   }
 
   HeronCards.options(fields.score, data.scores);
-  const places = [...data.systems.keys()];
-  const leads = places.filter((one) => !data.systems[one].copied)
-    .flatMap((one) => places.filter((other) => other !== one).map((other) => [one, other]));
-  fields.system.append(...[...places.map((one) => [one]), ...leads].map((pair) =>
-    element("option", { value: pair.join("-"), textContent: pair.map((one) => data.systems[one].name).join(" minus ") })));
+  const indices = [...data.systems.keys()];
+  const differences = indices.filter((index) => !data.systems[index].copied)
+    .flatMap((index) => indices.filter((other) => other !== index).map((other) => [index, other]));
+  fields.system.append(...[...indices.map((index) => [index]), ...differences].map((pair) =>
+    element("option", { value: pair.join("-"), textContent: pair.map((index) => data.systems[index].name).join(" minus ") })));
   HeronCards.show(data.rows, HeronSummaries.haystacks(data.rows), {
     keep: () => true,
     key: (row, values) => HeronSummaries.key(data, row, values),

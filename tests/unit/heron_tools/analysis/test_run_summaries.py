@@ -14,7 +14,7 @@ from heron.languages.words import folded_words
 from heron.metrics.summary import extractive_scores, item_rouge, split_sentences, summary_statistics
 from heron_tools.analysis import summaries as analysis
 from heron_tools.analysis.command import open_slicer
-from heron_tools.analysis.summaries import novel_places
+from heron_tools.analysis.summaries import novel_spans
 from heron_tools.statistics.options import parse
 from made_up_runs import (
     HOSTILE,
@@ -159,7 +159,7 @@ def test_novel_words_are_those_whose_letters_the_article_lacks_wherever_they_sta
     article = "The Committee met, in 1974. הכנסת 🦩 דנה"
     known = set(folded_words(article))
     summary = "🦩 committee MET 1974, twice: הכנסת הצביעה"
-    novel = [summary[start:end] for start, end in novel_places(summary, known)]
+    novel = [summary[start:end] for start, end in novel_spans(summary, known)]
     assert novel == ["twice", "הצביעה"]
     row = analysis.payload(opened(run))["rows"][1]
     text = row["texts"][0]

@@ -143,9 +143,9 @@ def test_plain_generate_and_the_cards_code_write_an_exported_run_s_texts(
     *lines, last = code.replace('"a text"', repr(text)).splitlines()
     known: dict[str, Any] = {}
     exec("\n".join(lines), known)
-    assert known["written"][0, 1:].tolist() == ids_M.tolist()
+    assert known["generated"][0, 1:].tolist() == ids_M.tolist()
     assert eval(last, known) == tokenizer.decode(ids_M, skip_special_tokens=True).strip()
-    assert ("global_attention_mask" in known["read"]) == (kind == "led")
+    assert ("global_attention_mask" in known["inputs"]) == (kind == "led")
 
 
 @pytest.mark.parametrize("attention", ["first", "none"])
