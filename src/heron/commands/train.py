@@ -79,7 +79,7 @@ def train(config: DictConfig) -> float | None:
 
 
 def work(job: Run) -> None:
-    """Train in this process, or in those that the settings ask for; `AlreadyPrinted` where it fails."""
+    """Train here or in other processes, as settings ask; raises `AlreadyPrinted` if it fails."""
     if job.config.run.isolate or count_ranks(job.config) > 1:
         from heron.sweeps.launch import run_apart
 

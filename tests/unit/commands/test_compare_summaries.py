@@ -15,7 +15,7 @@ from heron.languages.hebrew import HEBREW
 from heron.languages.unicode import UnicodeOptions
 from heron.metrics.significance import holm
 from heron.metrics.summary import item_rouge
-from heron.results import comparing
+from heron.results import run_comparison
 from heron.results.collect import collect
 from heron.tasks.config import Config
 from made_up_runs import changed
@@ -181,7 +181,7 @@ def test_a_further_data_set_is_compared_as_it_was_read_itself(tmp_path):
         ("gone.test", "keep", "he"),
     ):
         (record,) = collect(tmp_path)
-        unicode, code = comparing._reading(record, split)
+        unicode, code = run_comparison._reading(record, split)
         assert (unicode.niqqud, code) == (niqqud, language), split
 
 
