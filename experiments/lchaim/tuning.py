@@ -36,7 +36,8 @@ from heron.data.readers import load_run_data
 from heron.languages import get_language
 from heron.metrics.intervals import score_intervals
 from heron.tasks.config import Config
-from heron.tasks.task import TextScores, scores_of
+from heron.tasks.scoring import TextScores
+from heron.tasks.task import scores_of
 from heron_tools.prompting.command import composed
 from heron_tools.prompting.config import PromptConfig
 from heron_tools.prompting.prompts import Prompter

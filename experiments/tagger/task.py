@@ -9,7 +9,8 @@ import numpy as np
 from heron.base.registry import Registry, load, on_demand
 from heron.data.config import DataConfig
 from heron.data.examples import Example
-from heron.tasks.task import About, Task, TextScores
+from heron.tasks.scoring import TextScores
+from heron.tasks.task import About, Task
 
 from .reader import OUTSIDE, open_sentences
 

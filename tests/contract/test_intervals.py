@@ -9,7 +9,8 @@ from heron.metrics.intervals import score_intervals
 from heron.metrics.paired import paired_bootstrap, paired_counts
 from heron.results.outcomes import score_function
 from heron.tasks.relation import RELATIONS
-from heron.tasks.task import TASKS, TextScores, scores_of
+from heron.tasks.scoring import TextScores
+from heron.tasks.task import TASKS, scores_of
 
 GOLD = ["BEFORE"] * 3 + ["VAGUE"] * 2 + ["AFTER"]  # no row of EQUAL
 WINDOWS = ["a", "a", "a", "b", "b", "c"]

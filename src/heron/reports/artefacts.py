@@ -21,7 +21,8 @@ from heron.metrics.calibration import ReliabilityBins, reliability_bins
 from heron.metrics.classification import confusion_matrix
 from heron.results.collect import SPLITS, RunRecord
 from heron.results.frame import GOLDS, Frame, read_frame
-from heron.tasks.task import TextScores, text_scores
+from heron.tasks.scoring import TextScores
+from heron.tasks.task import text_scores
 
 _MOST_CLASSES = 100  # more classes get no confusion matrix
 

@@ -27,7 +27,8 @@ from heron.metrics.names import row_values
 from heron.metrics.paired import PairedUnits, mean_value, paired_counts, paired_values
 from heron.metrics.significance import Booleans
 from heron.results.frame import GOLDS, Frame
-from heron.tasks.task import CLASSES, ClassScores, TextScores, text_scores
+from heron.tasks.scoring import ClassScores, TextScores
+from heron.tasks.task import CLASSES, text_scores
 
 _NONE_COUNTS = "no row counts in it", "compare by another metric"
 

@@ -35,9 +35,9 @@ from heron.metrics.classification import Counts, confusion_matrix
 from heron.metrics.config import Relaxed
 from heron.metrics.names import further_scores
 from heron.results.frame import Frame, text_of
-from heron.tasks.scoring import score_classes, score_texts
+from heron.tasks.scoring import ClassScores, TextScores, score_classes, score_texts
 from heron.tasks.summarization.scores import BertScoreOptions, compute_asked, require_asked
-from heron.tasks.task import ClassScores, TextScores, scores_of
+from heron.tasks.task import scores_of
 
 GUIDS = ("guid", "id")
 # `named_label` first: where a file has it, its `label` is a number.

@@ -5,7 +5,8 @@ Shape suffixes: N rows, C classes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,10 +16,66 @@ from heron.metrics.calibration import TOLERANCE, calibration_scores
 from heron.metrics.classification import bootstrap_intervals, score_task
 from heron.metrics.intervals import score_intervals
 from heron.metrics.span import mean_scores
-from heron.tasks.task import TextScores
+from heron.tasks.config import Config
 
 if TYPE_CHECKING:  # start-up time
+    from pathlib import Path
+
+    from heron.base.run_files import Scores
+    from heron.base.run_folder import RunFolder
+    from heron.data.config import DataConfig
+    from heron.data.examples import Example
+    from heron.data.rows import Rows
+    from heron.metrics.arrays import Floats
     from heron.metrics.bertscore import BertScores
+
+    ItemScores = Callable[
+        [Sequence[str], Sequence[Sequence[str]], Language | None, bool | None], dict[str, Floats]
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassScores:
+    """How a task with classes is scored."""
+
+    metric: str = "macro_f1"  # the metric that `heron compare` compares by default
+    right: str = "accuracy"  # the score whose value for a row is 1 where the row is right
+    usual_labels: tuple[str, ...] = ()  # classes with these names in every data set, in order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextScores:
+    """How a task whose predictions are texts is scored: by means over the scores of the texts."""
+
+    # Scores predictions against their gold texts: float64 [N] by name, NaN where a row does not
+    # count. Takes predictions, golds, language (None: only scores that need none), and whether "no
+    # answer" can be right (None: if a gold says so).
+    items: ItemScores
+    metric: str  # the metric that `heron compare` compares by default
+    # The score that is 1 where a row is right; None where rows are not right or wrong.
+    right: str | None = None
+    # Whether "no answer" can be right, from the labels of a data set; None where there are no
+    # labels.
+    can_be_empty: Callable[[Sequence[str]], bool | None] = lambda labels: False
+    predicts: str  # what a system predicts, such as `answer`
+    data: str  # the data set whose file format gold files have by default
+    columns: tuple[str, ...]  # names that the column of predictions may have
+    group: str  # the column whose rows a bootstrap keeps together where a row has no group
+    read: Callable[[Path, DataConfig], Rows]  # reads a gold file
+    golds: Callable[[Example], list[str]]  # the gold texts of an example
+    # What to tell the user about the gold examples.
+    notes: Callable[[Sequence[Example]], list[str]] = lambda examples: []
+    # Further scores, of a whole file.
+    rest: Callable[[Sequence[Example], Sequence[str], DataConfig], Mapping[str, float]] = (
+        lambda examples, texts, config: {}
+    )
+    by_encoder: bool = False  # whether BERTScore can compare the texts
+    # Checks, before a run, that what its scores need is installed; raises ConfigError.
+    require: Callable[[Config], None] = lambda config: None
+    # Writes the signatures of scores that a model computes (BERTScore) to `status.json`.
+    sign: Callable[[Config, RunFolder, Scores], None] = lambda config, folder, scores: None
+    # Makes the signature of these scores for gold texts; None where they are not computed.
+    signature: Callable[[Config, Sequence[str]], str | None] = lambda config, golds: None
 
 
 def score_classes(

@@ -99,7 +99,8 @@ def open_slicer(options: AnalyzeOptions, overrides: Sequence[str] = ()) -> Slice
     from heron.data.overrides import override
     from heron.results.frame import predictions_file, read_frame
     from heron.results.shipped import data_of, find_examples
-    from heron.tasks.task import TextScores, scores_of
+    from heron.tasks.scoring import TextScores
+    from heron.tasks.task import scores_of
     from heron.training.stored import read_stored
     from heron_tools.analysis import slicer_of
     from heron_tools.analysis.slicing import Split

@@ -19,7 +19,7 @@ from heron.languages.language import Language
 from heron.metrics.paired import Floats
 from heron.tasks.config import Config
 from heron.tasks.predictions import Predictions
-from heron.tasks.task import TextScores
+from heron.tasks.scoring import TextScores
 
 
 def score_sums(sums: np.ndarray) -> dict[str, float]:

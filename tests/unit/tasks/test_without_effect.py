@@ -6,7 +6,7 @@ import small_runs
 from heron.base.errors import ConfigError
 from heron.data.config import DataConfig
 from heron.tasks.config import Config, TaskConfig, read
-from heron.tasks.qa import QaConfig
+from heron.tasks.qa.config import QaConfig
 
 RELATION = ()
 QA = ("data=chronicle_qa", "task=qa", "head=span", "trainer.monitor=f1")

@@ -1,34 +1,22 @@
 """Extractive question answering: which span of the text answers the question?"""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from heron.base.registry import Registry
-from heron.config.constraints import Count, OneOf
 from heron.data import SettingRules
 from heron.data.config import DataConfig, second_text_problems
 from heron.data.rows import Format
 from heron.languages import get_language
 from heron.metrics.span import item_scores, language_profile
-from heron.tasks.config import Config, TaskConfig
+from heron.tasks.config import Config
+from heron.tasks.qa.config import QaConfig
 from heron.tasks.qa.reader import ANSWER, NO_ANSWER, QUESTIONS, text_scores
 from heron.tasks.task import FOR_CLASSES, About, Task
 
 FORMATS: Registry[Format] = Registry("data format")
 for _name in ("squad_json", "qa_table"):
     FORMATS.register(_name, QUESTIONS)
-
-
-@dataclass
-class QaConfig(TaskConfig):
-    """How answers are found."""
-
-    max_answer_tokens: Count = 30  # longest answer, in tokens
-    n_best: Count = 20  # spans kept for each window and each question
-    # which of these spans is the answer: `argmax`, the most probable one, or `mbr`, the minimum
-    # Bayes risk: the one with the highest F1 on average over all of them, by their probabilities
-    decoding: Annotated[str, OneOf("argmax", "mbr")] = "argmax"
 
 
 def score_names(config: Config) -> list[str]:

@@ -18,7 +18,7 @@ from heron.data.features import UNLABELLED
 from heron.metrics.torch_metrics import SpanScores
 from heron.models.heads import windows_of_rows
 from heron.tasks.base import Output, TaskModule, in_file_order
-from heron.tasks.qa import QaConfig
+from heron.tasks.qa.config import QaConfig
 from heron.tasks.qa.features import AnswerColumns
 from heron.tasks.qa.head import (
     NEVER,

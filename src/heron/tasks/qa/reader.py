@@ -28,7 +28,7 @@ from heron.tasks.qa.answers import (
     stands_at,
     trim,
 )
-from heron.tasks.task import TextScores
+from heron.tasks.scoring import TextScores
 
 ANSWER, NO_ANSWER = "answer", "no_answer"  # the classes
 MISALIGNED = "misaligned answer"

@@ -39,14 +39,8 @@ from heron.metrics.classification import (
     weighted_f1,
 )
 from heron.tasks.config import Config, TaskConfig
-from heron.tasks.task import (
-    CLASS_FORMATS,
-    FOR_TEXTS,
-    About,
-    ClassScores,
-    ClassTask,
-    class_data_problems,
-)
+from heron.tasks.scoring import ClassScores
+from heron.tasks.task import CLASS_FORMATS, FOR_TEXTS, About, ClassTask, class_data_problems
 
 
 @dataclass

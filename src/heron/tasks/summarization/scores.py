@@ -28,9 +28,9 @@ from heron.languages.unicode import speller
 from heron.metrics.config import BertScoreConfig
 from heron.metrics.paired import Floats
 from heron.tasks.config import Config
+from heron.tasks.scoring import TextScores
 from heron.tasks.summarization.config import SummarizationConfig
 from heron.tasks.summarization.reader import as_given, open_articles
-from heron.tasks.task import TextScores
 
 if TYPE_CHECKING:
     from heron.metrics.bertscore import BertScores
