@@ -17,13 +17,13 @@ from heron.results.shipped import read_shipped
 from heron.training.compose import compose
 from heron_tools.morphology.backends import Morphology, load_morphology
 from heron_tools.prompting.prompts import Prompter, as_text
-from heron_tools.reproduction.targets import Estimate, Filled, Names, Request, choose_present
+from heron_tools.reproduction.targets import Estimate, Filled, Names, TargetRequest, choose_present
 from heron_tools.statistics.options import AnalyzeOptions
 from heron_tools.statistics.profiles import (
     MARKED_MORPHEMES,
     WHITESPACE,
-    Pair,
-    Profile,
+    ArticleSummary,
+    SummaryProfile,
     measure,
     merge,
     profile,
@@ -64,11 +64,11 @@ SUMMARIES = 30  # of each system in Table 4
 _ARTICLE = "(the article)"
 _WIDTH = 100  # characters per line
 
-Sets = Mapping[str, Sequence[Pair]]
+Sets = Mapping[str, Sequence[ArticleSummary]]
 Values = dict[Names, Estimate]  # by row and column of a table of the paper
 
 
-def texts(request: Request) -> Filled:
+def texts(request: TargetRequest) -> Filled:
     """Describe articles and summaries (Table 1).
 
     Deviates: morphology by simplemma and prefix rules, not by DictaBERT. BERTScore only with
@@ -100,7 +100,7 @@ def texts(request: Request) -> Filled:
     return Filled({"table1": values}, (table, per_word), notes=_substitute_note(substitute))
 
 
-def _similarity(sets: Sets, request: Request) -> tuple[dict[str, float], dict[str, int], str]:
+def _similarity(sets: Sets, request: TargetRequest) -> tuple[dict[str, float], dict[str, int], str]:
     """Compute BERTScore of articles and summaries with the request's encoder, if it has one.
 
     Returns:
@@ -123,17 +123,17 @@ def _morphology() -> Morphology:
     return load_morphology(MORPHOLOGY, get_language("he"))
 
 
-def summaries_by_word(request: Request) -> Filled:
+def summaries_by_word(request: TargetRequest) -> Filled:
     """Measure abstractness, compression and redundancy (Table 2)."""
     return _shares(request, {WORDS_ROW: WHITESPACE})
 
 
-def summaries_by_morpheme(request: Request) -> Filled:
+def summaries_by_morpheme(request: TargetRequest) -> Filled:
     """Measure the same by word and by morpheme (Table 5)."""
     return _shares(request, {WORDS_ROW: WHITESPACE, MORPHEMES_ROW: MARKED_MORPHEMES})
 
 
-def _shares(request: Request, units: Mapping[str, str]) -> Filled:
+def _shares(request: TargetRequest, units: Mapping[str, str]) -> Filled:
     """Compare rows of the paper's table with measured shares.
 
     Args:
@@ -159,7 +159,7 @@ def _shares(request: Request, units: Mapping[str, str]) -> Filled:
     return Filled({"table5": values}, (table,), notes=(note, *_substitute_note(substitute)))
 
 
-def _pairs(request: Request) -> tuple[Sets, str]:
+def _pairs(request: TargetRequest) -> tuple[Sets, str]:
     """Read HeSum's splits, or without its files the unchanged pairs of its subset.
 
     Returns:
@@ -179,16 +179,16 @@ def _pairs(request: Request) -> tuple[Sets, str]:
         splits = {SUBSET: unchanged}
         substitute = f"{SUBSET}, {len(unchanged)} unchanged pairs"
 
-    sets: dict[str, list[Pair]] = {}
+    sets: dict[str, list[ArticleSummary]] = {}
     for name, examples in splits.items():
         sets[name] = []
         for example in examples:
             if example.target is not None:
-                sets[name].append(Pair(example.text, example.target, example.group))
+                sets[name].append(ArticleSummary(example.text, example.target, example.group))
     return sets, substitute
 
 
-def _profiles(sets: Sets) -> dict[str, Profile]:
+def _profiles(sets: Sets) -> dict[str, SummaryProfile]:
     """Compute the profile of each set, and of several together."""
     morphology = _morphology()
     profiles = {name: profile(pairs, morphology) for name, pairs in sets.items()}
@@ -203,7 +203,7 @@ def _substitute_note(substitute: str) -> tuple[str, ...]:
     return (f"In place of HeSum: {substitute}. Its articles may be cut.",)
 
 
-def errors(request: Request) -> Filled:
+def errors(request: TargetRequest) -> Filled:
     """Count the errors that raters noticed, and average their ratings (Tables 4 and 3)."""
     study, forms = _study(request.files)
     answers, problems = read_forms(forms, study)
@@ -301,7 +301,7 @@ def _study(files: Sequence[Path]) -> tuple[Study, list[Path]]:
     return read_key(key), find_forms(forms, key)
 
 
-def scales(request: Request) -> Filled:
+def scales(request: TargetRequest) -> Filled:
     """Show the raters' scales, in English and Hebrew (Figure 1)."""
     tables = []
     for code in ("en", "he"):
@@ -316,7 +316,7 @@ def scales(request: Request) -> Filled:
     return Filled(tables=tables, notes=notes)
 
 
-def prompts(request: Request) -> Filled:
+def prompts(request: TargetRequest) -> Filled:
     """Render the prompt as sent, and heron's Hebrew translation of it (Figure 2)."""
     example = Example("article", _ARTICLE)
     files, tables = {}, []

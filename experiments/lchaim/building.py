@@ -35,7 +35,7 @@ COLUMNS = ("uid", "premise", "hypothesis", "label")  # of the written table
 
 
 @dataclass
-class BuildOptions:
+class BuildLchaimOptions:
     """Options of `heron build lchaim`."""
 
     pairs: Path  # mapped_train.json: uid, premise_id, hypothesis_id, label
@@ -60,7 +60,7 @@ def run(arguments: Sequence[str]) -> int:
         DataError: no row is left, or a file lacks a column.
     """
     begin()
-    options = parse_options(BuildOptions, arguments)
+    options = parse_options(BuildLchaimOptions, arguments)
     texts = read_table(options.texts)
     pairs = read_table(options.pairs)
     column = options.column or texts.find(HEBREW) or HEBREW[0]

@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from heron.base.cells import Cell, Interval, Table
 from heron.metrics.intervals import resample_groups
-from heron_tools.analysis.slicing import Column, Slicer
+from heron_tools.analysis.slicing import SliceColumn, Slicer
 from heron_tools.morphology.backends import load_morphology
 from heron_tools.morphology.diversity import WINDOW, Diversity, ratio_name
 from heron_tools.statistics.labels import measure_diversity
-from heron_tools.statistics.outcome import Outcome
+from heron_tools.statistics.outcome import AnalysisResult
 
 _RANK_RESAMPLES = 500
 
@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-def by_diversity(slicer: Slicer) -> Outcome:
+def by_diversity(slicer: Slicer) -> AnalysisResult:
     """Slice by type-token ratio, and control for length.
 
     Source: LCHAIM, section 5.1 and Figure 2.
@@ -38,7 +38,7 @@ def by_diversity(slicer: Slicer) -> Outcome:
     note = f"Lemmas by {backend.name}."
     ratio = ratio_name(measured)
 
-    sliced = slicer.slice(Column(ratio, ttr_N, note=note))
+    sliced = slicer.slice(SliceColumn(ratio, ttr_N, note=note))
     correlations = _correlations(slicer, measured, tokens_N, f"{note} {slicer.note}")
     facts = {
         **sliced.facts,

@@ -30,7 +30,7 @@ from heron.models.levels import count_positions
 from heron.results.shipped import Shipped, read_shipped
 from heron.tasks.config import Config
 from heron.training.compose import compose
-from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
+from heron_tools.reproduction.targets import Estimate, Filled, Names, TargetRequest
 
 ORIGINAL, BACK = "control", "lchaim_back"  # data sets
 ENCODER = "longformer"  # the paper's
@@ -94,7 +94,7 @@ def label_both(
     return BothLabels(gold, predict(VALIDATION), predict(TEST))
 
 
-def agreement(request: Request) -> Filled:
+def agreement(request: TargetRequest) -> Filled:
     """Compare labels of ConTRoL's rows and of the released back-translations of LCHAIM.
 
     Without ConTRoL's train file, the perceptron is trained on its validation file, and all cells

@@ -30,7 +30,7 @@ from heron_tools.reproduction.targets import (
     Estimate,
     Filled,
     Names,
-    Request,
+    TargetRequest,
     choose_present,
     run_mark,
 )
@@ -52,7 +52,7 @@ _LONGEST = 400  # characters of a text
 Guids = Mapping[str, Sequence[str]]  # of the rows of each type of reasoning
 
 
-def ratings(request: Request) -> Filled:
+def ratings(request: TargetRequest) -> Filled:
     """Average human ratings of translations, with their error (Table 1).
 
     The files have columns guid, rater and the criteria, one row per rater and text, as `heron
@@ -112,7 +112,7 @@ def _as_points(labels: Labels) -> Labels:
     return replace(labels, values=points)
 
 
-def people(request: Request) -> Filled:
+def people(request: TargetRequest) -> Filled:
     """Score people's answers to rows of the test set (Table 2).
 
     The files have columns guid and label, a row for each rater and pair, as `heron annotate
@@ -182,7 +182,7 @@ def _answers(path: Path, config: DataConfig) -> tuple[list[str], list[str]]:
     return guids, answers
 
 
-def statistics(request: Request) -> Filled:
+def statistics(request: TargetRequest) -> Filled:
     """Count the rows of each split; average the overlap of premise and hypothesis by class.
 
     Source: LCHAIM, sections 2 and 3.1; Jaccard overlap of words split at spaces.
@@ -220,7 +220,7 @@ def _all_examples(shipped: Shipped) -> list[Example]:
     return [example for rows in shipped.splits.values() for example in rows]
 
 
-def pairs(request: Request) -> Filled:
+def pairs(request: TargetRequest) -> Filled:
     """Show a pair of each class (Figure 1), from the user's files."""
     shipped, notes = _shipped(request)
     examples = _all_examples(shipped)
@@ -232,7 +232,7 @@ def pairs(request: Request) -> Filled:
     return Filled(tables=(_pairs_table(title, "label", shortest),), notes=notes)
 
 
-def diversity(request: Request) -> Filled:
+def diversity(request: TargetRequest) -> Filled:
     """Show the accuracy of runs by type-token ratio (Figure 2): `heron analyze by=ttr`.
 
     The paper's ratio is the mean of a part-of-speech term and a lemma term. Parts of speech are
@@ -263,7 +263,7 @@ def diversity(request: Request) -> Filled:
     return Filled(tables=tables)
 
 
-def reasoning(request: Request) -> Filled:
+def reasoning(request: TargetRequest) -> Filled:
     """Score a run by type of reasoning, or show a pair of each type (Figure 3, section 5.2).
 
     The file is as for `heron analyze types=FILE`; its second column may be called `reasoning`.
@@ -301,7 +301,7 @@ def reasoning(request: Request) -> Filled:
     return Filled({"reasoning": estimates})
 
 
-def _typed_pairs(types: Guids, file: Path, request: Request) -> Filled:
+def _typed_pairs(types: Guids, file: Path, request: TargetRequest) -> Filled:
     """Show a pair of each type, and the number of rows."""
     shipped, notes = _shipped(request)
     by_guid = {example.guid: example for example in _all_examples(shipped)}
@@ -336,7 +336,7 @@ def _pairs_table(title: str, column: str, examples: Mapping[str, Example]) -> Ta
     return Table(title, (column, "premise", "hypothesis", "guid"), tuple(rows))
 
 
-def _shipped(request: Request) -> tuple[Shipped, Sequence[str]]:
+def _shipped(request: TargetRequest) -> tuple[Shipped, Sequence[str]]:
     """Read the splits of LCHAIM that are there, or of its substitute, which a note then names."""
     config = choose_present(DATA, SUBSTITUTE, request.data_dir, request.cache_dir)
     notes = () if config.name == DATA else (f"{SUBSTITUTE} in place of {DATA}.",)
@@ -362,7 +362,7 @@ def _types(path: Path) -> dict[str, list[str]]:
     return guids
 
 
-def prompts(request: Request) -> Filled:
+def prompts(request: TargetRequest) -> Filled:
     """Render the prompt as sent, with its English and Romanian versions (Figure 4)."""
     example = Example("pair", "(the premise)", "(the hypothesis)")
     tables = []
@@ -381,5 +381,5 @@ def prompts(request: Request) -> Filled:
     return Filled(tables=tables, files=files)
 
 
-def _options(run: Path, request: Request) -> AnalyzeOptions:
+def _options(run: Path, request: TargetRequest) -> AnalyzeOptions:
     return AnalyzeOptions(run=run, paths_data=request.data_dir, paths_cache=request.cache_dir)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from heron.languages.words import folded_words
 from heron.tasks.config import Config
-from heron_tools.prompting.answers import Answer, Request, estimate_tokens
+from heron_tools.prompting.answers import ModelAnswer, ModelRequest, estimate_tokens
 from heron_tools.prompting.config import PromptingConfig
 
 
@@ -17,7 +17,7 @@ class Alike:
     def __init__(self, config: Config, settings: PromptingConfig):
         pass
 
-    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
+    def answer(self, requests: Sequence[ModelRequest]) -> Iterator[tuple[str, ModelAnswer]]:
         """Answer at once. A prompt is one text: instruction, examples, question."""
         for request in requests:
             _, *examples, question = request.messages[0]["content"].split("\n\n")
@@ -25,4 +25,4 @@ class Alike:
             shared = [len(words.intersection(folded_words(example))) for example in examples]
             most_similar = examples[shared.index(max(shared))] if examples else ""
             _, _, answer = most_similar.rpartition(":")
-            yield request.key, Answer(answer.strip(), input_tokens=estimate_tokens(request))
+            yield request.key, ModelAnswer(answer.strip(), input_tokens=estimate_tokens(request))

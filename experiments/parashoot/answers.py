@@ -22,8 +22,8 @@ from heron.reports.pages import clean_text
 from heron.tasks.qa.answers import spans_as_given
 from heron.tasks.qa.reader import given_context, normaliser
 from heron_tools.analysis.slicing import (
-    Column,
     Floats,
+    SliceColumn,
     Slicer,
     Split,
     cards_page,
@@ -33,7 +33,7 @@ from heron_tools.analysis.slicing import (
     with_columns,
 )
 from heron_tools.statistics.options import say_unused
-from heron_tools.statistics.outcome import Drawn, Outcome
+from heron_tools.statistics.outcome import AnalysisResult, Drawn
 from heron_tools.statistics.rates import group_ids, share
 
 from . import answer_kinds as kinds
@@ -146,14 +146,14 @@ def scores_of(split: Split) -> Mapping[str, Floats]:
     return {name: f_N for name, f_N in scores.items() if not name.startswith("answerable_")}
 
 
-def by_question_word(slicer: Slicer) -> Outcome:
+def by_question_word(slicer: Slicer) -> AnalysisResult:
     """Slice by question word."""
     words = slicer.split.frame["question_word"]
-    outcome = slicer.slice(Column("question word", words, QUESTION_WORDS))
+    outcome = slicer.slice(SliceColumn("question word", words, QUESTION_WORDS))
     return replace(outcome, facts={**outcome.facts, "reach": REACH})
 
 
-def by_answer_length(slicer: Slicer) -> Column:
+def by_answer_length(slicer: Slicer) -> SliceColumn:
     """Slice by the number of words of the first gold answer."""
     golds = [golds[0] if golds else "" for golds in slicer.split.frame["golds"]]
     names = kinds.length_buckets(golds, kinds.ANSWER_LENGTHS)
@@ -161,25 +161,25 @@ def by_answer_length(slicer: Slicer) -> Column:
         if not gold:
             names[row] = NO_ANSWER
     order = (*kinds.bucket_names(kinds.ANSWER_LENGTHS), NO_ANSWER)
-    return Column("words of the gold answer", names, order)
+    return SliceColumn("words of the gold answer", names, order)
 
 
-def by_question_length(slicer: Slicer) -> Column:
+def by_question_length(slicer: Slicer) -> SliceColumn:
     """Slice by the number of words of the question."""
     names = kinds.length_buckets(slicer.split.frame["question"], kinds.QUESTION_LENGTHS)
-    return Column("words of the question", names, kinds.bucket_names(kinds.QUESTION_LENGTHS))
+    return SliceColumn("words of the question", names, kinds.bucket_names(kinds.QUESTION_LENGTHS))
 
 
-def by_overlap_class(slicer: Slicer) -> Outcome:
+def by_overlap_class(slicer: Slicer) -> AnalysisResult:
     """Slice by the overlap of answers with gold answers, and count these classes."""
     classes = slicer.split.frame["overlap_class"]
-    column = Column("overlap of the answer with the gold answer", classes, CLASSES)
+    column = SliceColumn("overlap of the answer with the gold answer", classes, CLASSES)
     outcome = slicer.slice(column)
     counts = overlap_table(classes, slicer.groups)
     return replace(outcome, tables=(counts, *outcome.tables))
 
 
-def page(slicer: Slicer) -> Outcome:
+def page(slicer: Slicer) -> AnalysisResult:
     """Write the page of all answers."""
     split = slicer.split
     html = cards_page(
@@ -189,7 +189,7 @@ def page(slicer: Slicer) -> Outcome:
         payload(slicer),
         total=len(split.frame),
     )
-    return Outcome(files={page_name(split, "answers"): html})
+    return AnalysisResult(files={page_name(split, "answers"): html})
 
 
 def payload(slicer: Slicer) -> dict[str, Any]:

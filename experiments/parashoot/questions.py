@@ -13,7 +13,7 @@ from heron.languages import get_language
 from heron.results.shipped import Shipped
 from heron_tools.statistics import figures
 from heron_tools.statistics.options import AnalyzeOptions, say_unused
-from heron_tools.statistics.outcome import Outcome
+from heron_tools.statistics.outcome import AnalysisResult
 
 from .question_words import CLUSTERS, OTHER, question_clusters
 
@@ -42,7 +42,7 @@ class SplitStatistics:
         return _share_between(self.question_lengths, SIMPLE + 1)
 
 
-def describe_questions(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
+def describe_questions(shipped: Shipped, options: AnalyzeOptions) -> AnalysisResult:
     """Describe the sizes, question words and lengths of the splits whose files exist.
 
     Args:
@@ -70,7 +70,7 @@ def describe_questions(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
         counts = {key: n for key, n in asdict(split).items() if not isinstance(n, list)}
         facts[name] = {**counts, "complex": split.complex}
 
-    return Outcome(
+    return AnalysisResult(
         tables,
         {"splits": facts},
         files={"lengths.csv": length_counts(described), "lengths.png": image},

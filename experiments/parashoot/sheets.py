@@ -8,7 +8,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.data.config import VALIDATION
 from heron.results.shipped import Shipped
 from heron_tools.statistics.options import AnalyzeOptions, say_unused
-from heron_tools.statistics.outcome import Outcome, write_outcome
+from heron_tools.statistics.outcome import AnalysisResult, write_outcome
 
 from .answer_sheet import measure_ceiling, quality_table, read_sheet, write_sheet
 from .ceiling import ceiling_table
@@ -59,4 +59,4 @@ def score_sheet(options: AnalyzeOptions) -> list[Path]:
     ceiling = ceiling_table(measure_ceiling(judged, options.seed))
     facts = {"sheet": sheet.name, "judged": len(judged), "not_judged": empty}
     out = options.out or sheet.parent
-    return write_outcome(Outcome((quality, ceiling)), out, sheet.stem, facts)
+    return write_outcome(AnalysisResult((quality, ceiling)), out, sheet.stem, facts)

@@ -26,7 +26,7 @@ from heron.results.shipped import Shipped, read_shipped
 from heron.training.stored import read_stored
 from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.slicing import Slicer
-from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
+from heron_tools.reproduction.targets import Estimate, Filled, Names, TargetRequest
 from heron_tools.statistics.options import AnalyzeOptions
 from heron_tools.statistics.rates import group_ids, share
 
@@ -65,7 +65,7 @@ _KINDS_A1 = ("disjoint", "inside", "contains")
 Values = dict[Names, Estimate]  # by row and column of a table of the paper
 
 
-def sizes(request: Request) -> Filled:
+def sizes(request: TargetRequest) -> Filled:
     """Count articles, paragraphs and questions (Table 1)."""
     shipped = _shipped(request)
     described = _described(shipped)
@@ -80,7 +80,7 @@ def sizes(request: Request) -> Filled:
     return Filled({"table1": values}, (size_table(described),), notes=_missing(shipped))
 
 
-def span_quality(request: Request) -> Filled:
+def span_quality(request: TargetRequest) -> Filled:
     """Evaluate a filled sheet: sizes of annotated answers, and the ceiling (Table 2)."""
     sheet = _one_file(request, "a filled sheet, see `heron analyze sheet=`")
     judged, empty = read_sheet(sheet)
@@ -95,7 +95,7 @@ def span_quality(request: Request) -> Filled:
     return Filled({"table2": values}, (quality_table(judged, empty), ceiling))
 
 
-def question_words(request: Request) -> Filled:
+def question_words(request: TargetRequest) -> Filled:
     """Count the first words of validation questions (Table 3)."""
     described = _described(_shipped(request, VALIDATION))
     validation = described[VALIDATION]
@@ -113,7 +113,7 @@ def question_words(request: Request) -> Filled:
     return Filled({"table3": values}, tuple(word_tables(described)), notes=notes)
 
 
-def overlaps(request: Request) -> Filled:
+def overlaps(request: TargetRequest) -> Filled:
     """Compare a run's answers with the annotated ones by position (Table 5).
 
     Deviates: all questions of the split are used, with intervals, because the paper's 50 are not
@@ -144,7 +144,7 @@ def overlaps(request: Request) -> Filled:
     return Filled({"table5": values}, tables, notes=_others(classes))
 
 
-def interface(request: Request) -> Filled:
+def interface(request: TargetRequest) -> Filled:
     """Write heron's annotation interface, and the instructions (Figure 1)."""
     rows = (
         ("the article's title", "header"),
@@ -165,7 +165,7 @@ def interface(request: Request) -> Filled:
     return Filled(tables=(table,), files=files, notes=notes)
 
 
-def statistics(request: Request) -> Filled:
+def statistics(request: TargetRequest) -> Filled:
     """Count articles, paragraphs, questions and question words (Tables 1 and 3)."""
     counted = sizes(request)
     values, notes = dict(counted.values), list(counted.notes)
@@ -176,7 +176,7 @@ def statistics(request: Request) -> Filled:
     return Filled(values, notes=notes)
 
 
-def lengths(request: Request) -> Filled:
+def lengths(request: TargetRequest) -> Filled:
     """Draw lengths of questions and answers of all files (Figure 2)."""
     shipped = _shipped(request)
     splits = ", ".join(shipped.splits)
@@ -195,7 +195,7 @@ def lengths(request: Request) -> Filled:
     return Filled({"figure2": values}, tables, {"lengths.png": figure}, notes=_missing(shipped))
 
 
-def annotated_examples(request: Request) -> Filled:
+def annotated_examples(request: TargetRequest) -> Filled:
     """Show Figure 3's two validation questions with their answers, from the user's file.
 
     Sheets among the request's files (`from=FILE`) give the minimal answers.
@@ -220,7 +220,7 @@ def annotated_examples(request: Request) -> Filled:
     return Filled(tables=(table,), files={"figure3.html": page}, notes=(note,))
 
 
-def answered_examples(request: Request) -> Filled:
+def answered_examples(request: TargetRequest) -> Filled:
     """Show a run's answers to the questions of Figure A.1 beside the annotated ones.
 
     If the run has not answered all of them, the first questions whose answers are of the same
@@ -252,7 +252,7 @@ def answered_examples(request: Request) -> Filled:
     return Filled(tables=(table,), files={"figureA1.html": page}, notes=(note,))
 
 
-def _shipped(request: Request, *needed: str) -> Shipped:
+def _shipped(request: TargetRequest, *needed: str) -> Shipped:
     """Read the existing files.
 
     Raises:
@@ -276,7 +276,7 @@ def _missing(shipped: Shipped) -> tuple[str, ...]:
     return (f"Left out, since the file is missing: {', '.join(missing)}.",)
 
 
-def _one_file(request: Request, expected: str) -> Path:
+def _one_file(request: TargetRequest, expected: str) -> Path:
     if len(request.files) != 1:
         raise ConfigError(f"from=FILE: {len(request.files)} given, expected {expected}")
     return request.files[0]
@@ -287,7 +287,7 @@ def _estimate(interval: Interval | None, n: int, of: str, mark: str = "") -> Est
     return Estimate(*interval, n=n, of=of, mark=mark)
 
 
-def _open_run(request: Request) -> tuple[Slicer, str]:
+def _open_run(request: TargetRequest) -> tuple[Slicer, str]:
     """Open a run's answers to the paper's validation questions, or else to test questions.
 
     Returns:

@@ -33,7 +33,7 @@ from heron_tools.reproduction.targets import (
     Estimate,
     Filled,
     Names,
-    Request,
+    TargetRequest,
     choose_present,
     run_mark,
 )
@@ -52,7 +52,7 @@ _LONGEST = 300  # characters of a text
 LabelPair = tuple[str, str]  # the automatic and the manual label of a row
 
 
-def splits(request: Request) -> Filled:
+def splits(request: TargetRequest) -> Filled:
     """Describe the splits by class (Table 2).
 
     Deviates: words are split at spaces, the overlap is Jaccard's; the paper defines neither.
@@ -74,7 +74,7 @@ def splits(request: Request) -> Filled:
     return Filled({"table2": estimates}, notes=_missing(shipped))
 
 
-def groups(request: Request) -> Filled:
+def groups(request: TargetRequest) -> Filled:
     """Count the classes of a run's easy, ambiguous and hard examples (Table 3).
 
     Instead of a run, the authors' released statistics are accepted, `td_metrics.jsonl`.
@@ -96,7 +96,7 @@ def groups(request: Request) -> Filled:
     return Filled({"table3": counts})
 
 
-def _train_labels(file: Path, guids: Sequence[str], request: Request) -> np.ndarray:
+def _train_labels(file: Path, guids: Sequence[str], request: TargetRequest) -> np.ndarray:
     """Look up the label of each guid of a file in train; object `[N]`."""
     train = _shipped("ronli", request).splits.get(TRAIN, [])
     labels = {example.guid: example.label for example in train}
@@ -120,7 +120,7 @@ def _class_counts(
     return counts
 
 
-def data_map(request: Request) -> Filled:
+def data_map(request: TargetRequest) -> Filled:
     """Draw a run's data map (Figure 1)."""
     run = _run(request, "ronli/siamese")
     path = draw_map(RunFolder(run))
@@ -131,7 +131,7 @@ def data_map(request: Request) -> Filled:
     return Filled(tables=(table,), figures=figures, notes=_instead(run))
 
 
-def phrases(request: Request, label: str | None = None) -> Filled:
+def phrases(request: TargetRequest, label: str | None = None) -> Filled:
     """List linking phrases: three of each class (Table 1), or all of one (Tables 7 to 9)."""
     sentences = _sentences(request.files)
     rows: list[tuple[Cell, ...]] = []
@@ -158,7 +158,7 @@ def phrases(request: Request, label: str | None = None) -> Filled:
     return Filled(tables=(table,))
 
 
-def _listed_phrases(request: Request) -> dict[str, list[str]]:
+def _listed_phrases(request: TargetRequest) -> dict[str, list[str]]:
     """Read the released phrases of each class."""
     config = configure("ronli", ["data.phrases=start"])
     config.files = {PHRASES: config.files[PHRASES]}
@@ -180,22 +180,22 @@ def _sentences(files: Sequence[Path]) -> dict[tuple[str, str], int]:
     return counts
 
 
-def contrastive_phrases(request: Request) -> Filled:
+def contrastive_phrases(request: TargetRequest) -> Filled:
     """List the phrases of contrastive pairs (Table 7)."""
     return phrases(request, "contrastive")
 
 
-def entailment_phrases(request: Request) -> Filled:
+def entailment_phrases(request: TargetRequest) -> Filled:
     """List the phrases of entailment pairs (Table 8)."""
     return phrases(request, "entailment")
 
 
-def reasoning_phrases(request: Request) -> Filled:
+def reasoning_phrases(request: TargetRequest) -> Filled:
     """List the phrases of reasoning pairs (Table 9)."""
     return phrases(request, "reasoning")
 
 
-def artefacts(request: Request) -> Filled:
+def artefacts(request: TargetRequest) -> Filled:
     """Show SNLI contradictions whose hypothesis has a word that predicts the label (Table 10).
 
     Source: Gururangan et al. (2018), which the paper cites; its own pairs are not in its text.
@@ -215,7 +215,7 @@ def artefacts(request: Request) -> Filled:
     return Filled(tables=(_pairs_table(title, with_word[:_SHOWN]),), notes=notes)
 
 
-def pairs(request: Request) -> Filled:
+def pairs(request: TargetRequest) -> Filled:
     """Show a pair of each class (Table 11), from the user's file."""
     shipped = _shipped("ronli", request)
     by_length = sorted(_all_examples(shipped), key=lambda pair: (len(pair.text), pair.guid))
@@ -228,7 +228,7 @@ def _all_examples(shipped: Shipped) -> list[Example]:
     return [example for rows in shipped.splits.values() for example in rows]
 
 
-def agreement(request: Request) -> Filled:
+def agreement(request: TargetRequest) -> Filled:
     """Compare automatic with corrected labels, overall and by data map group (Table 12).
 
     Deviates: the paper has Fleiss' kappa of three annotators, whose labels were never released;
@@ -257,7 +257,9 @@ def _agreement(rows: str, labels: Sequence[LabelPair], seed: int) -> dict[Names,
     }
 
 
-def _group_kappas(by_guid: Mapping[str, LabelPair], request: Request) -> dict[Names, Estimate]:
+def _group_kappas(
+    by_guid: Mapping[str, LabelPair], request: TargetRequest
+) -> dict[Names, Estimate]:
     """Compute kappa of the easy, ambiguous and hard examples of a run."""
     mapped = read_mapped(_run(request, "ronli/siamese, trained on data=ronli_auto"))
     masks = group_examples(mapped, "allenai")
@@ -278,7 +280,7 @@ def _group_kappas(by_guid: Mapping[str, LabelPair], request: Request) -> dict[Na
     return estimates
 
 
-def _corrected_labels(request: Request) -> dict[str, LabelPair]:
+def _corrected_labels(request: TargetRequest) -> dict[str, LabelPair]:
     """Read the automatic and the corrected label of each validation pair, by guid."""
     shipped = _shipped("ronli_auto", request)
     (examples,) = shipped.splits.values()
@@ -312,7 +314,7 @@ def _f1(label_pairs: Sequence[LabelPair], average: str) -> Estimate:
     return Estimate(float(value), n=len(label_pairs), of="pairs")
 
 
-def errors(request: Request) -> Filled:
+def errors(request: TargetRequest) -> Filled:
     """Show the most confident errors of a run on test (Table 13)."""
     run = _run(request, "ronli/cart_stra")
     options = AnalyzeOptions(run=run, paths_data=request.data_dir, paths_cache=request.cache_dir)
@@ -360,7 +362,7 @@ def _cut_texts(example: Example) -> tuple[str, str]:
     return premise, hypothesis
 
 
-def _shipped(name: str, request: Request) -> Shipped:
+def _shipped(name: str, request: TargetRequest) -> Shipped:
     return read_shipped(configure(name, []), request.data_dir, request.cache_dir)
 
 
@@ -376,7 +378,7 @@ def _instead(run: Path) -> tuple[str, ...]:
     return (f"In place of the paper's: {mark}.",) if mark else ()
 
 
-def _run(request: Request, expected: str) -> Path:
+def _run(request: TargetRequest, expected: str) -> Path:
     if len(request.files) != 1:
         raise ConfigError(f"from=DIR: {len(request.files)} given, expected a run of {expected}")
     return request.files[0]

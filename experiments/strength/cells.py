@@ -59,7 +59,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class StrengthPlan:
     """The content of `cells.yaml`; after `unfolded`, with a cell for each of `dynamics`."""
 
     recipes: dict[str, str]  # overrides that `{name}` stands for in the words of cells
@@ -81,7 +81,7 @@ class Plan:
             cells += [self.find(name_of_set, name) for name in names]
         return cells
 
-    def unfolded(self) -> Plan:
+    def unfolded(self) -> StrengthPlan:
         """Replace each cell with `dynamics` by one cell for each of the plan's `dynamics`."""
         cells: list[Cell] = []
         for cell in self.cells:
@@ -155,7 +155,7 @@ class Plan:
         return overrides
 
 
-def read_plan(path: Path | None = None) -> Plan:
+def read_plan(path: Path | None = None) -> StrengthPlan:
     """Read a plan of cells.
 
     Args:
@@ -165,5 +165,5 @@ def read_plan(path: Path | None = None) -> Plan:
         ConfigError: a key or a value that is not allowed.
     """
     path = path or Path(__file__).with_name("cells.yaml")
-    plan: Plan = parse(Plan, read_yaml(path))
+    plan: StrengthPlan = parse(StrengthPlan, read_yaml(path))
     return plan.unfolded()

@@ -25,7 +25,7 @@ from heron.config.constraints import Count, field_types
 from heron.config.parsing import DataFolders, parse_options
 from heron.results.best import best_of, complexity, tie_note
 
-from .cells import Cell, Plan, read_plan
+from .cells import Cell, StrengthPlan, read_plan
 from .table import MINUTES, finished, mean_score, overview, read_minutes, write_tables
 
 
@@ -159,7 +159,9 @@ class Runs:
         overrides: added to every run.
     """
 
-    def __init__(self, plan: Plan, paths: Mapping[str, Any], overrides: Sequence[str]) -> None:
+    def __init__(
+        self, plan: StrengthPlan, paths: Mapping[str, Any], overrides: Sequence[str]
+    ) -> None:
         self.plan = plan
         self.paths = paths
         self.overrides = overrides
@@ -238,7 +240,7 @@ def _run_apart(command: Sequence[str]) -> tuple[int, float]:
     return process.returncode, usage.ru_utime + usage.ru_stime
 
 
-def _with_best_recipe(plan: Plan, cell: Cell, out: Path) -> Cell:
+def _with_best_recipe(plan: StrengthPlan, cell: Cell, out: Path) -> Cell:
     """Give a cell with `among` the recipe of the best of these cells; others are unchanged.
 
     Of cells with equal scores, the one with the fewest words is the best.

@@ -14,11 +14,11 @@ from heron.base.run_files import read_record
 from heron.base.run_folder import RunFolder
 from heron.metrics.significance import holm
 from heron.results.collect import RunRecord, collect
-from heron.results.comparing import CompareOptions, compare
 from heron.results.comparison import AgainstBaseline, Comparison
+from heron.results.run_comparison import CompareOptions, compare
 from heron.results.systems import System
 
-from .cells import Cell, Plan
+from .cells import Cell, StrengthPlan
 
 _NOTE = (
     "Score: mean ± sample sd (n) over seeds, folds together, on the rows that both cells have; of "
@@ -30,7 +30,7 @@ MINUTES = "minutes.json"  # processor minutes by run
 COLUMNS = ("set", "recipe", "runs", "score", "of", "difference", "p (Holm)", "rows", "minutes")
 
 
-class Row(NamedTuple):
+class StrengthRow(NamedTuple):
     """A cell with its finished runs; without a comparison if it has none, or is not finished."""
 
     cell: Cell
@@ -58,7 +58,7 @@ def finished(cell: Cell, out: Path) -> list[RunRecord]:
     return [collect(folder)[0] for folder in folders if RunFolder(folder).state() == "done"]
 
 
-def mean_score(plan: Plan, cell: Cell, out: Path) -> float | None:
+def mean_score(plan: StrengthPlan, cell: Cell, out: Path) -> float | None:
     """Average a cell's score over its runs.
 
     Args:
@@ -75,7 +75,7 @@ def mean_score(plan: Plan, cell: Cell, out: Path) -> float | None:
     return summary.mean
 
 
-def _score_summary(plan: Plan, cell: Cell, runs: Sequence[RunRecord]) -> Summary | None:
+def _score_summary(plan: StrengthPlan, cell: Cell, runs: Sequence[RunRecord]) -> Summary | None:
     of_set = plan.sets[cell.set]
     scores = [run.score(of_set.split, of_set.metric) for run in runs]
     return summarize(score for score in scores if score is not None)
@@ -102,7 +102,7 @@ def read_minutes(out: Path) -> dict[str, float]:
     return read_record(path, dict[str, float]) if path.is_file() else {}
 
 
-def write_tables(plan: Plan, out: Path) -> list[Path]:
+def write_tables(plan: StrengthPlan, out: Path) -> list[Path]:
     """Compare the finished cells, and write `table.md` and `dynamics.png`.
 
     Args:
@@ -126,7 +126,7 @@ def write_tables(plan: Plan, out: Path) -> list[Path]:
     return files
 
 
-def _row(plan: Plan, cell: Cell, out: Path, minutes: dict[str, float]) -> Row:
+def _row(plan: StrengthPlan, cell: Cell, out: Path, minutes: dict[str, float]) -> StrengthRow:
     """Read a cell's runs, and compare them with those of the other cell on shared rows.
 
     Args:
@@ -138,7 +138,7 @@ def _row(plan: Plan, cell: Cell, out: Path, minutes: dict[str, float]) -> Row:
     runs = finished(cell, out)
     names = [f"{cell.key}/{run.path.name}" for run in runs]
     average = summarize(minutes[name] for name in names if name in minutes)
-    row = Row(cell, runs, Formatted(average.mean, ".1f") if average else None)
+    row = StrengthRow(cell, runs, Formatted(average.mean, ".1f") if average else None)
 
     if not cell.against:
         return row
@@ -157,7 +157,7 @@ def _row(plan: Plan, cell: Cell, out: Path, minutes: dict[str, float]) -> Row:
         return row
 
 
-def _corrected(plan: Plan, rows: Sequence[Row]) -> list[Row]:
+def _corrected(plan: StrengthPlan, rows: Sequence[StrengthRow]) -> list[StrengthRow]:
     """Order rows by set, and correct the p-values of each set for their number.
 
     Args:
@@ -167,7 +167,7 @@ def _corrected(plan: Plan, rows: Sequence[Row]) -> list[Row]:
     Returns:
         The rows, with `p_holm` where they have a test.
     """
-    ordered: list[Row] = []
+    ordered: list[StrengthRow] = []
     for name in plan.sets:
         of_set = [row for row in rows if row.cell.set == name]
         p_values = {row.cell.key: row.test.randomization.p for row in of_set if row.test}
@@ -176,12 +176,12 @@ def _corrected(plan: Plan, rows: Sequence[Row]) -> list[Row]:
     return ordered
 
 
-def _table(title: str, plan: Plan, rows: Sequence[Row]) -> Table:
+def _table(title: str, plan: StrengthPlan, rows: Sequence[StrengthRow]) -> Table:
     cells = [_cells(plan, row) for row in rows if row.runs]
     return Table(title, COLUMNS, tuple(cells), _NOTE)
 
 
-def _cells(plan: Plan, row: Row) -> tuple[Value, ...]:
+def _cells(plan: StrengthPlan, row: StrengthRow) -> tuple[Value, ...]:
     """Fill in a row of the table, in the order of `COLUMNS`.
 
     Args:
@@ -207,7 +207,7 @@ def _cells(plan: Plan, row: Row) -> tuple[Value, ...]:
     return (cell.set, name, runs, score, metric, difference, p, rows, row.minutes)
 
 
-def _figure(rows: Sequence[Row]) -> bytes:
+def _figure(rows: Sequence[StrengthRow]) -> bytes:
     """Draw each curriculum's difference to plain training, with its interval, as PNG."""
     from matplotlib.figure import Figure  # start-up time
 

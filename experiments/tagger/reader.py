@@ -5,7 +5,7 @@ from itertools import groupby
 from pathlib import Path
 
 from heron.base.errors import DataError
-from heron.base.tables import SUFFIXES, Table, read_bytes, read_table, table_format
+from heron.base.tables import SUFFIXES, FileTable, read_bytes, read_table, table_format
 from heron.data.config import Columns, DataConfig
 from heron.data.examples import Example
 from heron.data.rows import Format, Labels, Reader, Rows, TableReader
@@ -22,7 +22,7 @@ def is_lines(path: Path) -> bool:
 def open_sentences(config: DataConfig, files: Mapping[str, Path]) -> Reader:
     """Make a reader; `data.columns.text` and `.label` name the lists of words and of tags."""
 
-    def read(source: Path | Table, labels: Labels, label: str, keys: Mapping[str, str]) -> Rows:
+    def read(source: Path | FileTable, labels: Labels, label: str, keys: Mapping[str, str]) -> Rows:
         if isinstance(source, Path) and is_lines(source):
             source = lines_table(source, config.columns)
         if isinstance(source, Path):
@@ -33,14 +33,14 @@ def open_sentences(config: DataConfig, files: Mapping[str, Path]) -> Reader:
     return read
 
 
-def lines_table(path: Path, columns: Columns) -> Table:
+def lines_table(path: Path, columns: Columns) -> FileTable:
     """Read a file with one word per line and, after the line's last blank, its tag."""
     try:
         lines = enumerate(read_bytes(path).decode("utf-8-sig").split("\n"), 1)
     except UnicodeDecodeError as error:
         raise DataError(str(path), f"cannot be read: {error}") from error
 
-    table = Table(path, (columns.text, columns.label), [], [], [])
+    table = FileTable(path, (columns.text, columns.label), [], [], [])
     for has_words, group in groupby(lines, lambda line: bool(line[1].strip())):
         if not has_words:
             continue

@@ -20,8 +20,7 @@ import numpy as np
 
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem, raise_all
-from heron.base.tables import Table as FileTable
-from heron.base.tables import cell_text, write_table
+from heron.base.tables import FileTable, cell_text, write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, Fraction, Natural, OneOf, Seed
 from heron.config.parsing import parse_options, run_step
@@ -68,7 +67,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class EventPair:
     """Two events of a window."""
 
     guid: str  # document, window and number in the document, as in the released table
@@ -96,7 +95,7 @@ def share_axis(first: EventAxis, second: EventAxis) -> bool:
     return first.connects == second.axis or second.connects == first.axis
 
 
-def make_pairs(document: Document, markers: Markers, size: int = 2) -> Iterator[Pair]:
+def make_pairs(document: Document, markers: Markers, size: int = 2) -> Iterator[EventPair]:
     """Yield each pair of events that share a window, in the first window with both.
 
     Args:
@@ -129,7 +128,7 @@ def make_pairs(document: Document, markers: Markers, size: int = 2) -> Iterator[
             in_window = [Span(start - low, end - low) for start, end in spans]
             text = mark(document.text[low:high], in_window, markers).text
             guid = f"{document.name}.{window}.{number}"
-            yield Pair(guid, document.name, window, text, label, events)
+            yield EventPair(guid, document.name, window, text, label, events)
             number += 1
 
 
@@ -279,7 +278,7 @@ class PairsOptions:
 
 
 @dataclass
-class CollectOptions:
+class CollectRelationsOptions:
     """Options of `heron build trc collect`."""
 
     pairs: Path  # pairs.csv of the first step
@@ -310,7 +309,7 @@ def _pairs(arguments: Sequence[str]) -> int:
 
     language = get_language(options.language)
     markers = Markers(*language.event_markers)
-    pairs: list[Pair] = []
+    pairs: list[EventPair] = []
     for document in documents:
         pairs += make_pairs(document, markers, options.window)
     if not pairs:
@@ -350,7 +349,7 @@ def _pairs(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _pair_columns(pairs: Sequence[Pair]) -> dict[str, list[Any]]:
+def _pair_columns(pairs: Sequence[EventPair]) -> dict[str, list[Any]]:
     """Lay out pairs as the columns of the data set."""
     columns = {}
     for name in COLUMNS:
@@ -358,7 +357,7 @@ def _pair_columns(pairs: Sequence[Pair]) -> dict[str, list[Any]]:
     return columns
 
 
-def _count_table(documents: Sequence[Document], pairs: Sequence[Pair]) -> Table:
+def _count_table(documents: Sequence[Document], pairs: Sequence[EventPair]) -> Table:
     """Count documents, sentences, events, windows, pairs and labels; those that occur."""
     # The names in the order of the table; names that never occur are left out.
     counts = Counter[str](documents=len(documents))
@@ -407,7 +406,7 @@ def _event_columns(documents: Sequence[Document], markers: Markers) -> dict[str,
 
 def _collect(arguments: Sequence[str]) -> int:
     """Join the annotators' answers, write what is left to decide, and the labelled data set."""
-    options = parse_options(CollectOptions, arguments)
+    options = parse_options(CollectRelationsOptions, arguments)
     table = read_from_people(options.pairs)
     table.require("guid", "document", "window", "text", "language")
     if options.axes and len(options.axes) != len(options.answers):
@@ -454,7 +453,7 @@ def _collect(arguments: Sequence[str]) -> int:
             continue
         row = table.rows[index]
         document = cell_text(row["document"])
-        pair = Pair(guid, document, windows[index], texts[index], label)
+        pair = EventPair(guid, document, windows[index], texts[index], label)
         pairs.append(pair)
     if not pairs:
         raise DataError(str(options.pairs), "no pair has a label", "q1 and q2: yes or no")
@@ -621,11 +620,13 @@ def _label(answers: Sequence[str]) -> str:
     return label
 
 
-def _write_data_set(pairs: Sequence[Pair], out: Path, code: str, test: float, seed: int) -> None:
+def _write_data_set(
+    pairs: Sequence[EventPair], out: Path, code: str, test: float, seed: int
+) -> None:
     """Write the splits and the YAML by which `heron train` reads them."""
     names = [pair.document for pair in pairs]
     test_documents = split_documents(names, test, seed)
-    splits: dict[str, list[Pair]] = {"train": [], "test": []}
+    splits: dict[str, list[EventPair]] = {"train": [], "test": []}
     for pair in pairs:
         split = "test" if pair.document in test_documents else "train"
         splits[split].append(pair)

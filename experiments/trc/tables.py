@@ -16,7 +16,7 @@ from heron.results.shipped import read_shipped
 from heron_tools.annotation.labels import Layout, read_labels
 from heron_tools.annotation.measures import agreements
 from heron_tools.annotation.sheets import read_from_people
-from heron_tools.reproduction.targets import Estimate, Filled, Names, Request
+from heron_tools.reproduction.targets import Estimate, Filled, Names, TargetRequest
 
 HOMEPAGE = "https://github.com/shahafp/TRC-Hebrew"
 # The files of annotations, below paths.data, with their hashes in the authors' repository.
@@ -64,7 +64,7 @@ def label_of(first: str, second: str) -> str:
     return LABELS[answers]
 
 
-def label_map(request: Request) -> Filled:
+def label_map(request: TargetRequest) -> Filled:
     """Show how answers become labels (Table 1), and apply it to a file with columns q1 and q2."""
     rows = tuple((first, second, label) for (first, second), label in LABELS.items())
     columns = ("could n begin before m?", "could m begin before n?", "label")
@@ -88,7 +88,7 @@ def _labelled(path: Path) -> Table:
     return Table(f"Labels of {path.name}", ("label", "rows"), tuple(counts.items()))
 
 
-def labels(request: Request) -> Filled:
+def labels(request: TargetRequest) -> Filled:
     """Count the labels, beside MATRES's if its files exist (Table 2).
 
     Source: TRC, Table 2; MATRES's shares are those of its three files together.
@@ -140,7 +140,7 @@ def _matres_counts(paths: list[Path]) -> dict[str, int]:
     return counts
 
 
-def agreement(request: Request) -> Filled:
+def agreement(request: TargetRequest) -> Filled:
     """Measure the agreement of the two annotators (Table 3).
 
     Relaxed: one annotator's VAGUE counts as the other's label, EQUAL included.
@@ -162,7 +162,7 @@ def agreement(request: Request) -> Filled:
     return Filled({"table3": estimates}, notes=("Intervals: bootstrap over pairs.",))
 
 
-def _annotations(request: Request) -> dict[str, Path]:
+def _annotations(request: TargetRequest) -> dict[str, Path]:
     """Find the files of annotations; a DataError names each missing or different file."""
     paths = {}
     problems = []
@@ -177,7 +177,7 @@ def _annotations(request: Request) -> dict[str, Path]:
     return paths
 
 
-def examples(request: Request) -> Filled:
+def examples(request: TargetRequest) -> Filled:
     """Show the shortest pair of each label in all splits (Table 6), from the user's files."""
     shipped = read_shipped(configure("trc", []), request.data_dir, request.cache_dir)
     rows: list[tuple[Cell, ...]] = []

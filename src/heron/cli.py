@@ -154,8 +154,8 @@ def _print(name: str, words: Sequence[str]) -> int:
     found: dict[str, list[Any]] = {"tables": [], "files": [], "notes": []}
     with ExitStack() as stack:
         gathered = found if options.json else None
-        terminal.output(terminal.Output(sys.stdout, options.quiet, gathered))
-        stack.callback(terminal.output, terminal.Output())
+        terminal.output(terminal.OutputFormat(sys.stdout, options.quiet, gathered))
+        stack.callback(terminal.output, terminal.OutputFormat())
         messages = sys.stderr
         if options.quiet:
             messages = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))

@@ -25,7 +25,7 @@ from heron.data.hub import load_tokenizer
 from heron.data.readers import load_run_data
 from heron.models.config import EncoderConfig
 from heron.training.compose import compose
-from heron_tools.prompting.answers import Answer, Request
+from heron_tools.prompting.answers import ModelAnswer, ModelRequest
 from heron_tools.prompting.config import ModelConfig, PromptingConfig, SamplingConfig
 from heron_tools.prompting.local import LocalModel
 from tiny_models import save_model
@@ -70,9 +70,11 @@ def make_model(options: Options, folder: Path) -> tuple[Path, list[str]]:
     return place, [f"{tokenizer.decode([*shared, *part])}\nתשובה:" for part in parts]
 
 
-def answers(model: LocalModel, prompts: Sequence[str], choices: tuple[str, ...]) -> list[Answer]:
+def answers(
+    model: LocalModel, prompts: Sequence[str], choices: tuple[str, ...]
+) -> list[ModelAnswer]:
     """Ask heron's local model."""
-    asked = [Request(p, ({"role": "user", "content": p},), choices) for p in prompts]
+    asked = [ModelRequest(p, ({"role": "user", "content": p},), choices) for p in prompts]
     found = dict(model.answer(asked))
     return [found[prompt] for prompt in prompts]
 

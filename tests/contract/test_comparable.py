@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 
 from heron.base.files import read_yaml
 from heron.results.collect import RunRecord
-from heron_tools.reproduction.comparing import compare_runs, comparison_table
+from heron_tools.reproduction.cell_comparison import compare_runs, comparison_table
 from heron_tools.reproduction.deviations import DAGGER, _compose
 from heron_tools.reproduction.paper_tables import ScoreTable, report_view
 from heron_tools.reproduction.published import find_published

@@ -8,7 +8,7 @@ import pytest
 from heron.base.files import read_yaml
 from heron.base.folders import conf_dir
 from heron.results import STATISTICS
-from heron_tools.reproduction.comparing import note_of
+from heron_tools.reproduction.cell_comparison import note_of
 from heron_tools.reproduction.published import published_cells
 from heron_tools.reproduction.results import published_parts
 from heron_tools.reproduction.targets import read_targets

@@ -12,11 +12,11 @@ import numpy as np
 
 from heron.base.tables import read_table, write_table
 from heron.cli import main
-from heron_forks.hesum.judging.study import Judged, Study, read_key
+from heron_forks.hesum.judging.study import JudgedSummary, Study, read_key
 from made_up_runs import HOSTILE
 
 SYSTEMS = ("nightingale", "sparrow", "wagtail")
-Fill = Callable[[str, str, Judged], Mapping[str, Any] | None]
+Fill = Callable[[str, str, JudgedSummary], Mapping[str, Any] | None]
 
 
 def write_systems(folder: Path, articles: int = 20) -> str:
@@ -89,7 +89,7 @@ def knowing_raters(study: Study, sure: float, seed: int = 0) -> Fill:
     random = np.random.default_rng(seed)
     truths: dict[tuple[str, str, str], int] = {}
 
-    def fill(rater: str, item: str, one: Judged) -> dict[str, Any]:
+    def fill(rater: str, item: str, one: JudgedSummary) -> dict[str, Any]:
         ratings = {}
         for criterion in study.criteria:
             place = one.guid, one.system, criterion.name
@@ -110,7 +110,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 def with_ratings(choose: Callable[[str, str, str, int], int]) -> Fill:
     """Raters whose rating is a function of rater, guid, system and the criterion's number."""
 
-    def fill(rater: str, item: str, one: Judged) -> dict[str, Any]:
+    def fill(rater: str, item: str, one: JudgedSummary) -> dict[str, Any]:
         names = ("coherence", "completeness")
         return {"ratings": {n: choose(rater, one.guid, one.system, i) for i, n in enumerate(names)}}
 

@@ -23,7 +23,7 @@ from heron.languages.words import folded_words, words
 from heron.tasks.summarization.reader import other_script
 
 from .extraction import Extracted
-from .options import BuildOptions
+from .options import BuildHesumOptions
 
 # Reasons to leave a page out, in the order of the checks.
 NO_TEXT, NO_SUMMARY, OTHER_SCRIPT, SHORT, COPY, SHARED = REASONS = (
@@ -63,7 +63,7 @@ class Collected:
     left_out: list[tuple[str, str]]  # address or file, reason
 
 
-def collect(pages: Iterable[tuple[str, str, Extracted]], options: BuildOptions) -> Collected:
+def collect(pages: Iterable[tuple[str, str, Extracted]], options: BuildHesumOptions) -> Collected:
     """Filter pages.
 
     Args:
@@ -100,7 +100,7 @@ def _summary_words(article: Article) -> tuple[str, ...]:
     return tuple(folded_words(article.texts.summary))
 
 
-def _reason(texts: Extracted, options: BuildOptions, alphabet: str) -> str:
+def _reason(texts: Extracted, options: BuildHesumOptions, alphabet: str) -> str:
     """Find the first reason to leave a page out, in the order of `REASONS`.
 
     Args:
@@ -148,7 +148,7 @@ def divide(
 
 
 def write_data_set(
-    options: BuildOptions, collected: Collected, splits: Mapping[str, Sequence[Article]]
+    options: BuildHesumOptions, collected: Collected, splits: Mapping[str, Sequence[Article]]
 ) -> list[Path]:
     """Write a data set.
 

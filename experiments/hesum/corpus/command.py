@@ -10,7 +10,7 @@ from heron.base.errors import ConfigError
 from heron.base.terminal import print_lines, print_tables, say, tracked
 from heron.config.parsing import parse_options
 
-from .options import BuildOptions
+from .options import BuildHesumOptions
 from .sites import Site, find_site, read_sites
 from .store import list_pages, open_pages
 
@@ -28,7 +28,7 @@ def run(arguments: Sequence[str]) -> int:
         ConfigError: options or a list of sites that cannot be used.
         DataError: no pages, or unreadable ones.
     """
-    options = parse_options(BuildOptions, arguments)
+    options = parse_options(BuildHesumOptions, arguments)
     sites = read_sites(options.sites)
     shares, folder = options.splits, options.pages
     if len(shares) != 3 or min(shares) < 0 or not sum(shares):
@@ -58,7 +58,7 @@ def run(arguments: Sequence[str]) -> int:
     return 0 if collected.articles else 1
 
 
-def _crawl(options: BuildOptions, sites: Sequence[Site]) -> bool:
+def _crawl(options: BuildHesumOptions, sites: Sequence[Site]) -> bool:
     """Fetch missing pages and print counts.
 
     Returns:
@@ -93,7 +93,9 @@ def _crawl(options: BuildOptions, sites: Sequence[Site]) -> bool:
     return crawled.interrupted
 
 
-def _extracted(options: BuildOptions, sites: list[Site]) -> Iterator[tuple[str, str, Extracted]]:
+def _extracted(
+    options: BuildHesumOptions, sites: list[Site]
+) -> Iterator[tuple[str, str, Extracted]]:
     """Extract every page, with a progress bar on terminals.
 
     Yields:

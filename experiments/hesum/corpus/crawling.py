@@ -34,7 +34,7 @@ from heron import __version__
 from heron.base.errors import first_line
 from heron.base.terminal import messages
 
-from .options import BuildOptions
+from .options import BuildHesumOptions
 from .sites import Site
 from .store import read_page, write_page
 
@@ -57,7 +57,7 @@ class Crawled:
     interrupted: bool
 
 
-def crawl(sites: Sequence[Site], options: BuildOptions) -> Crawled:
+def crawl(sites: Sequence[Site], options: BuildHesumOptions) -> Crawled:
     """Fetch all pages of some sites that are not stored yet. A process can crawl only once.
 
     Args:
@@ -90,7 +90,7 @@ def crawl(sites: Sequence[Site], options: BuildOptions) -> Crawled:
     )
 
 
-def _settings(options: BuildOptions, sites: int) -> dict[str, Any]:
+def _settings(options: BuildHesumOptions, sites: int) -> dict[str, Any]:
     return {
         "USER_AGENT": f"heron/{__version__} (+{options.contact})",
         "ROBOTSTXT_USER_AGENT": "heron",
@@ -207,7 +207,7 @@ class SiteSpider(Spider):
 
     name = "heron"
 
-    def __init__(self, sites: Sequence[Site], options: BuildOptions):
+    def __init__(self, sites: Sequence[Site], options: BuildHesumOptions):
         super().__init__()
         self.sites, self.options = sites, options
         self.allowed_domains = [site.domain for site in sites]

@@ -14,7 +14,7 @@ from .sites import SITES
 
 
 @dataclass
-class BuildOptions:
+class BuildHesumOptions:
     """Options of `heron build hesum`."""
 
     out: Path  # folder of the pages and of the data set

@@ -24,7 +24,7 @@ _KEYS = ("guid", "system")  # columns of a table of metrics that name the summar
 
 
 @dataclass
-class CollectOptions:
+class CollectRatingsOptions:
     """Options of `heron judge collect`.
 
     Args:
@@ -51,7 +51,7 @@ class StudyReport:
     files: tuple[Path, ...]
 
 
-def collect_study(options: CollectOptions) -> StudyReport:
+def collect_study(options: CollectRatingsOptions) -> StudyReport:
     """Read forms, compute and write everything.
 
     Raises:

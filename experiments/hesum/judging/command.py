@@ -21,9 +21,9 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _sample(arguments: Sequence[str]) -> int:
-    from .sampling import SampleOptions, draw_study  # start-up time
+    from .sampling import SampleSummariesOptions, draw_study  # start-up time
 
-    options = parse_options(SampleOptions, arguments)
+    options = parse_options(SampleSummariesOptions, arguments)
     study, files = draw_study(options)
 
     counts = [len(items) for items in study.items.values()]
@@ -47,9 +47,9 @@ def _sample(arguments: Sequence[str]) -> int:
 
 
 def _collect(arguments: Sequence[str]) -> int:
-    from .collecting import CollectOptions, collect_study  # start-up time
+    from .collecting import CollectRatingsOptions, collect_study  # start-up time
 
-    options = parse_options(CollectOptions, arguments)
+    options = parse_options(CollectRatingsOptions, arguments)
     report = collect_study(options)
     print_tables(report.tables)
     print_lines(*report.files)

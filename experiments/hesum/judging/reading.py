@@ -23,7 +23,7 @@ _SUFFIXES = (".json", ".csv", ".tsv")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SummaryRating:
     """A rater's answers on one summary.
 
     Args:
@@ -78,7 +78,7 @@ def find_forms(words: Sequence[str], key: Path) -> list[Path]:
     return [form for form in forms if form.resolve() != key.resolve()]
 
 
-def read_forms(paths: Sequence[Path], study: Study) -> tuple[list[Answer], list[Problem]]:
+def read_forms(paths: Sequence[Path], study: Study) -> tuple[list[SummaryRating], list[Problem]]:
     """Read filled forms, as saved by the HTML form or as CSV.
 
     Returns:
@@ -110,7 +110,7 @@ class _FormReader:
         self.study = study
         self.criteria = [question.name for question in study.criteria]
         self.kinds = [question.name for question in study.errors]
-        self.answers: dict[tuple[str, str], Answer] = {}
+        self.answers: dict[tuple[str, str], SummaryRating] = {}
         self.problems: list[Problem] = []
         # Criteria by rater and item; a third file does not restore a rating.
         self.contradicted: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -127,7 +127,7 @@ class _FormReader:
     def _report(self, where: object, problem: str, fix: str = "") -> None:
         self.problems.append(Problem(str(where), problem, fix))
 
-    def _merge(self, first: Answer, second: Answer) -> Answer:
+    def _merge(self, first: SummaryRating, second: SummaryRating) -> SummaryRating:
         """Join two files' answers on one summary, without the ratings that differ."""
         contradicted = self.contradicted[first.rater, first.item]
         ratings = {**second.ratings, **first.ratings}
@@ -145,7 +145,7 @@ class _FormReader:
         comment = "\n".join(filter(None, comments))
         return replace(first, ratings=ratings, errors=errors, none=no_error, comment=comment)
 
-    def _from_json(self, path: Path) -> Iterator[Answer]:
+    def _from_json(self, path: Path) -> Iterator[SummaryRating]:
         """Read a file that the HTML form has saved."""
         try:
             content = parse_json(path.read_text(encoding="utf-8-sig"))
@@ -171,10 +171,10 @@ class _FormReader:
             elif item not in self.study.items[rater]:
                 self._report(f"{path}: item {item}", f"not on the form of {rater}")
             else:
-                blank = Answer(rater, item, f"{path}: item {item}")
+                blank = SummaryRating(rater, item, f"{path}: item {item}")
                 yield self._json_answer(cells, blank)
 
-    def _json_answer(self, cells: Mapping[str, Any], blank: Answer) -> Answer:
+    def _json_answer(self, cells: Mapping[str, Any], blank: SummaryRating) -> SummaryRating:
         """Fill a blank answer with the usable cells of a JSON object."""
         where = blank.where
         rating_cells = cells.get("ratings") or {}
@@ -205,7 +205,7 @@ class _FormReader:
             blank, ratings=ratings, errors=frozenset(errors), none=no_error, comment=comment
         )
 
-    def _from_csv(self, path: Path) -> Iterator[Answer]:
+    def _from_csv(self, path: Path) -> Iterator[SummaryRating]:
         """Read a filled CSV form."""
         table = read_table(path, bad_rows="report", own=True)
         self.problems += table.problems
@@ -232,7 +232,7 @@ class _FormReader:
             if answer is not None:
                 yield answer
 
-    def _csv_answer(self, row: Mapping[str, Any], line: str) -> Answer | None:
+    def _csv_answer(self, row: Mapping[str, Any], line: str) -> SummaryRating | None:
         """Read the usable cells of a row; None for an empty row, or of another form."""
         cells = {name: "" if is_missing(cell) else cell_text(cell) for name, cell in row.items()}
         if not any(cells.values()):
@@ -266,7 +266,9 @@ class _FormReader:
         no_error = NO_ERROR in ticked and not errors
         if NO_ERROR in ticked and errors:
             self._report(where, f"{NO_ERROR} and {', '.join(sorted(errors))}", "errors count")
-        return Answer(rater, item, where, ratings, errors, no_error, cells.get("comment", ""))
+        return SummaryRating(
+            rater, item, where, ratings, errors, no_error, cells.get("comment", "")
+        )
 
     def _is_of_study(self, where: object, study_id: Any, rater: str) -> bool:
         """Tell whether a form is of the study and of one of its raters."""

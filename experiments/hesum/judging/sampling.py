@@ -25,14 +25,14 @@ from heron_tools.statistics.options import BertScoreOptions
 
 from .form import write_forms
 from .measuring import measure, references, sign_measures
-from .study import Judged, Study, choose_questions, get_wording, write_key
+from .study import JudgedSummary, Study, choose_questions, get_wording, write_key
 from .systems import GOLD, articles_of, shared_speller
 
 Ids = npt.NDArray[np.int64]
 
 
 @dataclass
-class SampleOptions(BertScoreOptions):
+class SampleSummariesOptions(BertScoreOptions):
     """Options of `heron judge sample`.
 
     Args:
@@ -66,7 +66,7 @@ class SampleOptions(BertScoreOptions):
     seed: Seed = 0
 
 
-def draw_study(options: SampleOptions) -> tuple[Study, list[Path]]:
+def draw_study(options: SampleSummariesOptions) -> tuple[Study, list[Path]]:
     """Draw the articles, and write `key.json` and the forms; returns the study and the forms.
 
     Raises:
@@ -116,7 +116,7 @@ def draw_study(options: SampleOptions) -> tuple[Study, list[Path]]:
     return study, write_forms(options.out / "forms", study, articles, summaries)
 
 
-def _check_numbers(options: SampleOptions) -> int:
+def _check_numbers(options: SampleSummariesOptions) -> int:
     """Check the options that are numbers; returns the number of raters per article."""
     for name in ("articles", "raters"):
         value = getattr(options, name)
@@ -130,7 +130,7 @@ def _check_numbers(options: SampleOptions) -> int:
     return overlap
 
 
-def _language(options: SampleOptions, systems: Sequence[SummarySystem]) -> str:
+def _language(options: SampleSummariesOptions, systems: Sequence[SummarySystem]) -> str:
     """Find the language of the texts; raises ConfigError if the files do not agree on one."""
     if options.language:
         return options.language
@@ -211,7 +211,9 @@ def _summaries(systems: Sequence[SummarySystem], gold: bool) -> dict[str, Mappin
 
 
 def _draw(
-    articles: Mapping[str, str], summaries: Mapping[str, Mapping[str, str]], options: SampleOptions
+    articles: Mapping[str, str],
+    summaries: Mapping[str, Mapping[str, str]],
+    options: SampleSummariesOptions,
 ) -> list[str]:
     """Draw from the articles that all systems summarized, independent of the files' order.
 
@@ -237,7 +239,7 @@ def _draw(
 
 def _items(
     guids: Sequence[str], systems: Sequence[str], raters: int, overlap: int, seed: int
-) -> dict[str, dict[str, Judged]]:
+) -> dict[str, dict[str, JudgedSummary]]:
     """Assign summaries to forms; each rater has another order of the articles.
 
     Returns:
@@ -256,7 +258,7 @@ def _items(
         for article, index in enumerate(order):
             for position, system in enumerate(orders[article], 1):
                 item = f"{article + 1:03d}-{position}"
-                items[item] = Judged(assigned[index], systems[system])
+                items[item] = JudgedSummary(assigned[index], systems[system])
         forms[f"r{rater + 1}"] = items
     return forms
 

@@ -18,7 +18,7 @@ from heron.base.files import read_json, write_json
 from heron.base.tables import SUFFIXES, is_missing, read_table, table_format
 from heron.languages import LANGUAGES
 
-from .wording import Question, Wording, read_wording
+from .wording import RatingQuestion, Wording, read_wording
 
 RATINGS = range(1, 6)  # Likert
 TEMPLATES = Path(__file__).parent / "templates"
@@ -32,7 +32,7 @@ Metrics = dict[str, dict[str, dict[str, float]]]  # scores by system, guid and n
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedSummary:
     """One summary: the guid of its article, and the system that wrote it."""
 
     guid: str
@@ -59,10 +59,10 @@ class Study:
     id: str
     language: str
     wording: str
-    criteria: tuple[Question, ...]
-    errors: tuple[Question, ...]
+    criteria: tuple[RatingQuestion, ...]
+    errors: tuple[RatingQuestion, ...]
     systems: tuple[str, ...]
-    items: Mapping[str, Mapping[str, Judged]]
+    items: Mapping[str, Mapping[str, JudgedSummary]]
     metrics: Metrics
     synthetic: bool
     made: Mapping[str, Any]
@@ -95,9 +95,9 @@ def read_key(path: Path) -> Study:
         content.pop("heron")
         for items in content["items"].values():
             for item, fields in items.items():
-                items[item] = Judged(**fields)
+                items[item] = JudgedSummary(**fields)
         for name in ("criteria", "errors"):
-            content[name] = tuple(Question(**fields) for fields in content[name])
+            content[name] = tuple(RatingQuestion(**fields) for fields in content[name])
         content["systems"] = tuple(content["systems"])
         return Study(**content)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
@@ -126,7 +126,7 @@ def get_wording(code: str) -> Wording:
 
 def choose_questions(
     criteria: Sequence[str], errors: Sequence[str], wording: Wording
-) -> tuple[tuple[Question, ...], tuple[Question, ...]]:
+) -> tuple[tuple[RatingQuestion, ...], tuple[RatingQuestion, ...]]:
     """Choose the questions for raters.
 
     Args:
@@ -161,8 +161,8 @@ def choose_questions(
 
 
 def _choose(
-    key: str, words: Sequence[str], known: Sequence[Question], ends: tuple[str, ...]
-) -> tuple[Question, ...]:
+    key: str, words: Sequence[str], known: Sequence[RatingQuestion], ends: tuple[str, ...]
+) -> tuple[RatingQuestion, ...]:
     """Find questions by name, or read them from a table that `words` names.
 
     Args:
@@ -184,7 +184,7 @@ def _choose(
     return tuple(by_name[word] for word in words)
 
 
-def _read_questions(path: Path, ends: tuple[str, ...]) -> tuple[Question, ...]:
+def _read_questions(path: Path, ends: tuple[str, ...]) -> tuple[RatingQuestion, ...]:
     """Read a table of questions.
 
     Args:
@@ -214,7 +214,7 @@ def _read_questions(path: Path, ends: tuple[str, ...]) -> tuple[Question, ...]:
         title = cells.get("title") or name.replace("_", " ")
         lowest = cells.get("lowest", "")
         highest = cells.get("highest", "")
-        questions.append(Question(name, title, cells["description"], lowest, highest))
+        questions.append(RatingQuestion(name, title, cells["description"], lowest, highest))
 
     raise_all(problems)
     return tuple(questions)

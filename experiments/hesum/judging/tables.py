@@ -18,8 +18,8 @@ from heron_tools.annotation.measures import krippendorff_alpha
 from heron_tools.statistics.rates import group_mean
 
 from .correlation import FEWEST, Correlation, Floats, correlate
-from .reading import Answer
-from .study import Judged, Metrics, Study
+from .reading import SummaryRating
+from .study import JudgedSummary, Metrics, Study
 
 ALL = "all"  # criteria together
 
@@ -42,8 +42,8 @@ class Ratings:
     """
 
     study: Study
-    answers: tuple[Answer, ...]
-    units: tuple[Judged, ...]
+    answers: tuple[SummaryRating, ...]
+    units: tuple[JudgedSummary, ...]
     values: dict[str, Floats]
     ticks: dict[str, Floats]
 
@@ -57,20 +57,20 @@ class Ratings:
         """U names of systems."""
         return np.asarray([unit.system for unit in self.units], dtype=str)
 
-    def judged(self, answer: Answer) -> Judged:
+    def judged(self, answer: SummaryRating) -> JudgedSummary:
         """Find the summary of an answer."""
         items = self.study.items[answer.rater]
         return items[answer.item]
 
 
-def unblind(study: Study, answers: Sequence[Answer]) -> Ratings:
+def unblind(study: Study, answers: Sequence[SummaryRating]) -> Ratings:
     """Join answers with the key, which names the system of each summary.
 
     Args:
         study: the key.
         answers: of all raters, as `read_forms` returns them.
     """
-    units = tuple(Judged(guid, system) for guid in study.guids for system in study.systems)
+    units = tuple(JudgedSummary(guid, system) for guid in study.guids for system in study.systems)
     column_of = {unit: column for column, unit in enumerate(units)}
     row_of = {rater: row for row, rater in enumerate(study.items)}
     # NaN: not rated, or not checked for errors.

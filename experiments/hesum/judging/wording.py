@@ -11,7 +11,7 @@ from heron.base.files import read_yaml
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RatingQuestion:
     """A criterion (rated from 1 to 5), or a kind of error (to tick).
 
     Args:
@@ -64,8 +64,8 @@ class Wording:
     """The words of a language's forms, with heron's criteria and kinds of errors."""
 
     interface: Interface
-    criteria: tuple[Question, ...]
-    errors: tuple[Question, ...]
+    criteria: tuple[RatingQuestion, ...]
+    errors: tuple[RatingQuestion, ...]
 
 
 def read_wording(path: Path) -> Wording:
@@ -87,5 +87,5 @@ def read_wording(path: Path) -> Wording:
         raise ConfigError(f"{path}: {error}; compare src/heron/languages/english.yaml") from None
 
 
-def _questions(content: Mapping[str, Mapping[str, str]]) -> tuple[Question, ...]:
-    return tuple(Question(name, **question) for name, question in content.items())
+def _questions(content: Mapping[str, Mapping[str, str]]) -> tuple[RatingQuestion, ...]:
+    return tuple(RatingQuestion(name, **question) for name, question in content.items())

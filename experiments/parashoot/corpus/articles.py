@@ -37,7 +37,7 @@ class Paragraph:
 
 
 @dataclass
-class SampleOptions:
+class SampleArticlesOptions:
     """Options of `heron build parashoot sample`; the numbers are the paper's."""
 
     source: Path = field(metadata={"option": "from"})  # a table of articles, or a folder of texts
@@ -60,7 +60,7 @@ class Sampled:
     suitable: int
 
 
-def draw_paragraphs(options: SampleOptions) -> Sampled:
+def draw_paragraphs(options: SampleArticlesOptions) -> Sampled:
     """Draw articles, paragraphs of each, and a split for each article.
 
     Args:
@@ -103,7 +103,7 @@ def draw_paragraphs(options: SampleOptions) -> Sampled:
     return Sampled(drawn, read_count, suitable_count)
 
 
-def _check(options: SampleOptions) -> None:
+def _check(options: SampleArticlesOptions) -> None:
     """Refuse impossible numbers; raises ConfigError."""
     weights, size = options.weights, options.size
     paragraphs, most = options.paragraphs, options.min_paragraphs
@@ -118,7 +118,9 @@ def _check(options: SampleOptions) -> None:
         raise ConfigError(f"size={size}: expected 1 article or more")
 
 
-def _draw(title: str, long: Sequence[str], split: str, options: SampleOptions) -> list[Paragraph]:
+def _draw(
+    title: str, long: Sequence[str], split: str, options: SampleArticlesOptions
+) -> list[Paragraph]:
     """Draw paragraphs of an article, in its order.
 
     Args:

@@ -35,7 +35,7 @@ PROBLEM_COLUMNS = ("where", "task", "annotator", "question", "answer", "check", 
 
 
 @dataclass
-class CollectOptions:
+class CollectQuestionsOptions:
     """Options of `heron build parashoot collect`."""
 
     exports: list[Path]  # Label Studio's JSON exports
@@ -49,7 +49,7 @@ class CollectOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class QuestionProblem:
     """A problem that a check found in a question."""
 
     question: AnnotatedQuestion
@@ -59,11 +59,11 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedQuestions:
     """The kept questions, all problems found, and the reasons for excluding questions."""
 
     kept: list[AnnotatedQuestion] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[QuestionProblem] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)  # the first reason of each excluded question
 
 
@@ -90,16 +90,16 @@ def _unusable(question: AnnotatedQuestion, ids: Container[str]) -> tuple[str, st
     return None
 
 
-def _yes_no(question: AnnotatedQuestion, options: CollectOptions) -> str:
+def _yes_no(question: AnnotatedQuestion, options: CollectQuestionsOptions) -> str:
     language = get_language(options.language)
     return "asks for yes or no" if asks_yes_or_no(question.question, language) else ""
 
 
-def _answer_length(question: AnnotatedQuestion, options: CollectOptions) -> str:
+def _answer_length(question: AnnotatedQuestion, options: CollectQuestionsOptions) -> str:
     return _outside("answer", question.answer, options.answer_words)
 
 
-def _question_length(question: AnnotatedQuestion, options: CollectOptions) -> str:
+def _question_length(question: AnnotatedQuestion, options: CollectQuestionsOptions) -> str:
     return _outside("question", question.question, options.question_words)
 
 
@@ -112,13 +112,13 @@ def _outside(name: str, text: str, limits: Sequence[int]) -> str:
     return f"the {name} has {count} words, allowed are {fewest} to {most}"
 
 
-def _question_mark(question: AnnotatedQuestion, options: CollectOptions) -> str:
+def _question_mark(question: AnnotatedQuestion, options: CollectQuestionsOptions) -> str:
     if question.question.endswith(("?", "؟")):
         return ""
     return "does not end with a question mark"
 
 
-def _answer_in_question(question: AnnotatedQuestion, options: CollectOptions) -> str:
+def _answer_in_question(question: AnnotatedQuestion, options: CollectQuestionsOptions) -> str:
     answer = folded_words(question.answer)
     words_of_question = folded_words(question.question)
     size = len(answer)
@@ -129,7 +129,7 @@ def _answer_in_question(question: AnnotatedQuestion, options: CollectOptions) ->
 
 
 # Checks of a usable question; they return a message, or an empty text.
-CHECKS: Mapping[str, Callable[[AnnotatedQuestion, CollectOptions], str]] = {
+CHECKS: Mapping[str, Callable[[AnnotatedQuestion, CollectQuestionsOptions], str]] = {
     "yes_no": _yes_no,
     "answer_length": _answer_length,
     "question_mark": _question_mark,
@@ -139,7 +139,9 @@ CHECKS: Mapping[str, Callable[[AnnotatedQuestion, CollectOptions], str]] = {
 NAMES = (*CHECKS, REPEATED)
 
 
-def check_questions(questions: Sequence[AnnotatedQuestion], options: CollectOptions) -> Checked:
+def check_questions(
+    questions: Sequence[AnnotatedQuestion], options: CollectQuestionsOptions
+) -> CheckedQuestions:
     """Check every question.
 
     Args:
@@ -154,7 +156,7 @@ def check_questions(questions: Sequence[AnnotatedQuestion], options: CollectOpti
         if name not in NAMES:
             raise ConfigError(f"reject={name}: no such check.{nearest(name, NAMES, listed=True)}")
 
-    checked = Checked()
+    checked = CheckedQuestions()
     seen: dict[
         tuple[str, ...], AnnotatedQuestion
     ] = {}  # the first question, by paragraph and words
@@ -164,7 +166,7 @@ def check_questions(questions: Sequence[AnnotatedQuestion], options: CollectOpti
         ids.add(question.id)
         if unusable:
             reason, detail = unusable
-            checked.findings.append(Finding(question, reason, detail, rejects=True))
+            checked.findings.append(QuestionProblem(question, reason, detail, rejects=True))
             checked.reasons.append(reason)
             continue
 
@@ -176,7 +178,7 @@ def check_questions(questions: Sequence[AnnotatedQuestion], options: CollectOpti
         findings = []
         for name, detail in details.items():
             if detail:
-                findings.append(Finding(question, name, detail, name in options.reject))
+                findings.append(QuestionProblem(question, name, detail, name in options.reject))
         checked.findings.extend(findings)
 
         reasons = [finding.check for finding in findings if finding.rejects]
@@ -187,7 +189,7 @@ def check_questions(questions: Sequence[AnnotatedQuestion], options: CollectOpti
     return checked
 
 
-def write_data_set(options: CollectOptions, checked: Checked) -> list[Path]:
+def write_data_set(options: CollectQuestionsOptions, checked: CheckedQuestions) -> list[Path]:
     """Write the checked questions as a data set.
 
     Args:
@@ -231,7 +233,7 @@ def _squad(question: AnnotatedQuestion) -> dict[str, Any]:
     }
 
 
-def _problem_row(finding: Finding) -> tuple[str, ...]:
+def _problem_row(finding: QuestionProblem) -> tuple[str, ...]:
     """Lay out `PROBLEM_COLUMNS`."""
     question = finding.question
     return (
@@ -259,7 +261,7 @@ def _settings(name: str, language: str) -> dict[str, Any]:
     }
 
 
-def size_table(export: Export, checked: Checked) -> Table:
+def size_table(export: Export, checked: CheckedQuestions) -> Table:
     """Lay out ParaShoot's Table 1 of the kept questions.
 
     Args:
@@ -285,7 +287,7 @@ def _size_row(name: str, paragraphs: Sequence[Paragraph]) -> tuple[str, int, int
     return name, len(titles), len(ids), len(paragraphs)
 
 
-def check_table(export: Export, checked: Checked) -> Table:
+def check_table(export: Export, checked: CheckedQuestions) -> Table:
     """Count what the checks found.
 
     Args:

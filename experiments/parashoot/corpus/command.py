@@ -24,7 +24,7 @@ def run(arguments: Sequence[str]) -> int:
 def _sample(arguments: Sequence[str]) -> int:
     from . import articles, label_studio  # start-up time
 
-    options = parse_options(articles.SampleOptions, arguments)
+    options = parse_options(articles.SampleArticlesOptions, arguments)
     out, language = options.out, options.language
     tasks, labelling = out / "tasks.json", out / "labelling.xml"
     if tasks.exists():
@@ -50,7 +50,7 @@ def _sample(arguments: Sequence[str]) -> int:
 def _collect(arguments: Sequence[str]) -> int:
     from . import collecting, label_studio  # start-up time
 
-    options = parse_options(collecting.CollectOptions, arguments)
+    options = parse_options(collecting.CollectQuestionsOptions, arguments)
     language = options.language
     _check_limits("answer_words", options.answer_words)
     _check_limits("question_words", options.question_words)

@@ -30,7 +30,7 @@ from heron.base.folders import begin_worker, experiment_roots
 from heron.base.terminal import messages
 from heron.data.config import SPLITS
 
-from .texts import NEUTRAL, Found, Rules, read_article
+from .texts import NEUTRAL, PairRules, SentencePair, read_article
 
 BATCH = 100  # pages per part
 PARTS = "parts"
@@ -39,11 +39,11 @@ ORIGINALS = ("original1", "original2")  # columns of the sentences with their ph
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BuildSettings:
     """The settings that determine the result."""
 
     dump: Path
-    rules: Rules
+    rules: PairRules
     neutral: str  # `other_article` or `same_article`
     most_neutral: int  # maximum of neutral pairs; 0: as many as linked ones
     shares: Sequence[float]  # of articles in train, validation and test
@@ -76,7 +76,9 @@ class BuildCounts(NamedTuple):
     kept: Counter[Phrase]  # of them, in a pair
 
 
-def build(plan: Plan, out: Path, workers: int, progress: bool | None = None) -> BuildCounts:
+def build(
+    plan: BuildSettings, out: Path, workers: int, progress: bool | None = None
+) -> BuildCounts:
     """Build the corpus into `out`; returns its counts.
 
     Raises:
@@ -91,9 +93,9 @@ def build(plan: Plan, out: Path, workers: int, progress: bool | None = None) -> 
     return counts
 
 
-def _check_options(plan: Plan, out: Path) -> None:
+def _check_options(plan: BuildSettings, out: Path) -> None:
     """Store the settings of the parts, or compare with them."""
-    key = fingerprint(Found._fields, asdict(plan.rules), sha256_file(plan.dump))
+    key = fingerprint(SentencePair._fields, asdict(plan.rules), sha256_file(plan.dump))
     path = out / PARTS / "made_with.json"
     if path.is_file() and read_json(path)["key"] != key:
         raise ConfigError(f"{out / PARTS}: made with other options; remove it, or choose out=DIR")
@@ -148,7 +150,9 @@ def _open(dump: Path) -> Any:
     return dump.open("rb")
 
 
-def _make_parts(plan: Plan, out: Path, workers: int, progress: bool | None) -> Counter[str]:
+def _make_parts(
+    plan: BuildSettings, out: Path, workers: int, progress: bool | None
+) -> Counter[str]:
     """Process batches of pages into parts, a few at a time; existing parts are kept."""
     console = messages()
     if progress is None:
@@ -187,7 +191,7 @@ def _batches(dump: Path) -> Iterator[list[tuple[str, str]]]:
         yield batch
 
 
-def _make_part(batch: Sequence[tuple[str, str]], rules: Rules, path: Path) -> None:
+def _make_part(batch: Sequence[tuple[str, str]], rules: PairRules, path: Path) -> None:
     lines = []
     for title, text in batch:
         pairs, plain = read_article(text, rules)
@@ -206,7 +210,7 @@ def _articles(out: Path) -> Iterator[dict[str, Any]]:
             yield from map(json.loads, file)
 
 
-def _choose_pairs(plan: Plan, out: Path, counts: BuildCounts) -> list[LinkedPair]:
+def _choose_pairs(plan: BuildSettings, out: Path, counts: BuildCounts) -> list[LinkedPair]:
     """Choose the pairs: linked ones without duplicates, and neutral ones.
 
     A sentence is used once, in its first article, because boilerplate of many articles is
@@ -231,7 +235,7 @@ def _choose_pairs(plan: Plan, out: Path, counts: BuildCounts) -> list[LinkedPair
 
 
 def _neutral_pairs(
-    plan: Plan, out: Path, wanted: int, seen: set[int], counts: Counter[str]
+    plan: BuildSettings, out: Path, wanted: int, seen: set[int], counts: Counter[str]
 ) -> Iterator[LinkedPair]:
     """Pair sentences without phrases, of one article or of two.
 
@@ -267,7 +271,9 @@ def _neutral_pairs(
         yield LinkedPair(title, first, second, NEUTRAL, first, second)
 
 
-def _draw_sentences(plan: Plan, out: Path, wanted: int, seen: set[int]) -> deque[tuple[str, str]]:
+def _draw_sentences(
+    plan: BuildSettings, out: Path, wanted: int, seen: set[int]
+) -> deque[tuple[str, str]]:
     """Draw sentences for neutral pairs, independent of the dump's order.
 
     With `same_article`, two sentences of an article are drawn together.
@@ -310,7 +316,9 @@ def _seeded_hash(seed: int, text: str) -> int:
     return _hash(f"{seed}\n{text}")
 
 
-def _write_splits(plan: Plan, out: Path, pairs: Sequence[LinkedPair], counts: Counter[str]) -> None:
+def _write_splits(
+    plan: BuildSettings, out: Path, pairs: Sequence[LinkedPair], counts: Counter[str]
+) -> None:
     """Divide the articles, and write and count the rows of each split."""
     split_of = _divide_articles(plan, pairs)
     rows: dict[str, list[dict[str, str]]] = {split: [] for split in SPLITS}
@@ -336,7 +344,7 @@ def _write_splits(plan: Plan, out: Path, pairs: Sequence[LinkedPair], counts: Co
         write_file(out / f"{split}.jsonl", lines)
 
 
-def _divide_articles(plan: Plan, pairs: Sequence[LinkedPair]) -> dict[str, str]:
+def _divide_articles(plan: BuildSettings, pairs: Sequence[LinkedPair]) -> dict[str, str]:
     """Choose the split of each article: each class is divided by `plan.shares`.
 
     An article counts for the rarest class of its pairs.

@@ -20,14 +20,14 @@ from heron.data.config import SPLITS
 from heron.data.overrides import write_config
 from heron.languages import get_language
 
-from .building import BuildCounts, Phrase, Plan, build, read_namespaces
-from .texts import NEUTRAL, Rules
+from .building import BuildCounts, BuildSettings, Phrase, build, read_namespaces
+from .texts import NEUTRAL, PairRules
 
 ENGLISH = ("file", "image", "category")  # names of namespaces in every wiki
 
 
 @dataclass
-class BuildOptions:
+class BuildRonliOptions:
     """Options of `heron build ronli`."""
 
     dump: Path  # pages-articles.xml, also .bz2 or .gz
@@ -49,7 +49,7 @@ class BuildOptions:
 
 def run(arguments: Sequence[str]) -> int:
     """Build a corpus; returns the exit code."""
-    options = parse_options(BuildOptions, arguments)
+    options = parse_options(BuildRonliOptions, arguments)
     wording = _wording(options.language)
     if len(options.shares) != len(SPLITS) or abs(sum(options.shares) - 1) > 1e-9:
         raise ConfigError(f"shares={options.shares}: three that add up to 1")
@@ -59,7 +59,7 @@ def run(arguments: Sequence[str]) -> int:
     wording["files"] = [*wording["files"], *ENGLISH, *read_namespaces(options.dump)]
 
     repo = options.protocol == "repo"
-    rules = Rules(
+    rules = PairRules(
         phrases=phrases,
         wording=wording,
         anywhere=repo,
@@ -67,7 +67,7 @@ def run(arguments: Sequence[str]) -> int:
         characters=options.characters,
         short_links=repo,
     )
-    plan = Plan(
+    plan = BuildSettings(
         dump=options.dump,
         rules=rules,
         neutral=options.neutral,
@@ -155,7 +155,7 @@ def _read_phrases(path: Path) -> dict[str, list[str]]:
     return phrases
 
 
-def _settings(options: BuildOptions, labels: Sequence[str]) -> dict[str, Any]:
+def _settings(options: BuildRonliOptions, labels: Sequence[str]) -> dict[str, Any]:
     return {
         "title": f"sentence pairs labelled by linking phrases ({options.protocol})",
         "licence": "that of the dump (Wikipedia, CC BY-SA 4.0)",

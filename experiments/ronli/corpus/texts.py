@@ -34,7 +34,7 @@ _LEFT_OUT = {
 }
 
 
-class Found(NamedTuple):
+class SentencePair(NamedTuple):
     """A labelled pair of sentences of one article."""
 
     first: str
@@ -46,7 +46,7 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rules:
+class PairRules:
     """Rules for finding pairs, sent to worker processes."""
 
     phrases: Mapping[str, Sequence[str]]  # by class
@@ -78,7 +78,7 @@ class Rules:
         return classes
 
 
-def is_article(text: str, rules: Rules) -> bool:
+def is_article(text: str, rules: PairRules) -> bool:
     """Tell whether a page is neither empty nor a disambiguation page."""
     names = rules.wording["disambiguation"]
     any_name = "|".join(map(re.escape, names)) or "(?!)"
@@ -86,7 +86,7 @@ def is_article(text: str, rules: Rules) -> bool:
     return bool(text.strip()) and not re.search(template, text, re.I)
 
 
-def paragraphs(text: str, rules: Rules) -> Iterator[str]:
+def paragraphs(text: str, rules: PairRules) -> Iterator[str]:
     """Yield the paragraphs of the kept sections, without markup.
 
     A line with remaining markup (an unclosed tag or link) is left out.
@@ -112,7 +112,7 @@ def _folded(name: Any) -> str:
     return str(name).strip().lower()
 
 
-def _plain_text(nodes: Sequence[Any], rules: Rules) -> str:
+def _plain_text(nodes: Sequence[Any], rules: PairRules) -> str:
     """Render running text at any depth, without list items, notes, tables, pictures."""
     from mwparserfromhell.definitions import is_visible
     from mwparserfromhell.nodes import Tag, Text, Wikilink
@@ -145,7 +145,7 @@ def _plain_text(nodes: Sequence[Any], rules: Rules) -> str:
     return "".join(texts)
 
 
-def sentences(paragraph: str, rules: Rules) -> list[str]:
+def sentences(paragraph: str, rules: PairRules) -> list[str]:
     """Split a paragraph into sentences, not after abbreviations or initials."""
     texts = []
     start = 0
@@ -166,7 +166,7 @@ def sentences(paragraph: str, rules: Rules) -> list[str]:
     return texts
 
 
-def _is_shortened(text: str, rules: Rules) -> bool:
+def _is_shortened(text: str, rules: PairRules) -> bool:
     """Tell whether the last word of a text is an abbreviation or an initial."""
     words = text.rsplit(maxsplit=1)
     if not words:
@@ -176,7 +176,7 @@ def _is_shortened(text: str, rules: Rules) -> bool:
     return is_initial or last in rules.wording["abbreviations"]
 
 
-def linked(first: str, second: str, rules: Rules) -> Found | None:
+def linked(first: str, second: str, rules: PairRules) -> SentencePair | None:
     """Label a pair by the phrase of its second sentence; None without an unambiguous phrase.
 
     With `anywhere`, the first phrase in the sentence decides; it is removed only at the start, and
@@ -198,10 +198,10 @@ def linked(first: str, second: str, rules: Rules) -> Found | None:
         return None
     if not rules.short_links and min(len(plain_first), len(plain_second)) < rules.characters:
         return None
-    return Found(plain_first, plain_second, label, phrase, first, second)
+    return SentencePair(plain_first, plain_second, label, phrase, first, second)
 
 
-def _without_phrase(sentence: str, rules: Rules) -> str:
+def _without_phrase(sentence: str, rules: PairRules) -> str:
     """Remove the phrases at the start of a sentence."""
     while match := rules.pattern.match(sentence):
         rest = sentence[match.end() :].lstrip(" ,:;–—-")
@@ -209,13 +209,13 @@ def _without_phrase(sentence: str, rules: Rules) -> str:
     return sentence
 
 
-def read_article(text: str, rules: Rules) -> tuple[list[Found], list[str]]:
+def read_article(text: str, rules: PairRules) -> tuple[list[SentencePair], list[str]]:
     """Find the linked pairs of an article, and its sentences for neutral pairs.
 
     The sentences of a pair are neighbours in a paragraph. Sentences for neutral pairs have no
     phrase anywhere.
     """
-    pairs: list[Found] = []
+    pairs: list[SentencePair] = []
     plain: list[str] = []
     if not is_article(text, rules):
         return pairs, plain

@@ -53,7 +53,7 @@ Rows = Iterator[tuple[int, dict[str, Any] | str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FileTable:
     """The rows of one file."""
 
     path: Path  # as the user named it
@@ -149,7 +149,7 @@ def read_table(
     own: bool = False,
     only: Collection[str] | None = None,
     quoting: str = "auto",
-) -> Table:
+) -> FileTable:
     """Read a .csv, .tsv, .jsonl, .json or .parquet file, perhaps packed (.gz).
 
     The content of .csv, .tsv and .json decides what it is: a list of JSON objects, one in each
@@ -176,7 +176,7 @@ def read_chunks(
     quoting: str = "auto",
     own: bool = False,
     only: Collection[str] | None = None,
-) -> Iterator[Table]:
+) -> Iterator[FileTable]:
     """Read a table `size` rows at a time, so that memory does not grow with the file; None: all.
 
     JSON Lines and Parquet are read twice, so that the columns are known before the first rows. A
@@ -210,7 +210,7 @@ def read_chunks(
         for row in rows:
             if len(row) < len(columns):
                 row.update({column: None for column in columns if column not in row})
-        yield Table(path, tuple(columns), rows, lines, problems, None if size is None else ids)
+        yield FileTable(path, tuple(columns), rows, lines, problems, None if size is None else ids)
         chunk = list(islice(found, size)) if size else []
 
 

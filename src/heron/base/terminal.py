@@ -42,7 +42,7 @@ _command = "heron train"  # the command that prints them, or whose job does
 _keepers: list[Callable[[str], None]] = []  # of the runs being worked on, the innermost last
 
 
-class Output(NamedTuple):
+class OutputFormat(NamedTuple):
     """How a command prints its results."""
 
     file: IO[str] | None = None  # None: standard output
@@ -50,17 +50,17 @@ class Output(NamedTuple):
     found: dict[str, list[Any]] | None = None  # gathers results by kind; none are printed
 
 
-_output = Output()  # a module global, because any layer may print
+_output = OutputFormat()  # a module global, because any layer may print
 
 
-def output(change: Output | None = None) -> Output:
+def output(change: OutputFormat | None = None) -> OutputFormat:
     """Tell how results are printed; `change` sets it from here on."""
     global _output
     _output = change or _output
     return _output
 
 
-def gather(**found: Iterable[Any]) -> bool:
+def hold_results(**found: Iterable[Any]) -> bool:
     """Keep results if this command gathers them; false if they are to be printed."""
     for kind, values in found.items() if _output.found is not None else ():
         _output.found[kind].extend(values)  # type: ignore[index]  # never None here
@@ -112,7 +112,7 @@ def print_lines(*lines: object, files: Iterable[Path] = ()) -> None:
     """Print lines of the results; lines that are paths, and `files`, are the files written."""
     notes = [line for line in lines if isinstance(line, str)]
     paths = [str(path) for path in (*lines, *files) if isinstance(path, Path)]
-    if not gather(files=paths, notes=notes) and lines:
+    if not hold_results(files=paths, notes=notes) and lines:
         print(visible("\n".join(map(str, lines))), file=_output.file, flush=True)
 
 
@@ -120,7 +120,7 @@ def print_tables(tables: Sequence[Table]) -> None:
     """Print each table that has rows, its note below it once; on a terminal, cut to its width."""
     from rich.console import Console, ConsoleDimensions  # start-up time
 
-    if gather(tables=tables):
+    if hold_results(tables=tables):
         return
     console = Console(file=_output.file)
     width = console.width if console.is_terminal else None

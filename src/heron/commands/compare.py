@@ -7,8 +7,8 @@ from heron.base.errors import ConfigError
 from heron.base.files import write_file, write_json
 from heron.base.terminal import print_lines, print_tables
 from heron.config.parsing import parse_options
-from heron.results.comparing import CompareOptions, compare
 from heron.results.comparison import answers, tables, to_json
+from heron.results.run_comparison import CompareOptions, compare
 from heron.results.systems import find_systems
 
 

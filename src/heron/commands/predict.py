@@ -16,7 +16,7 @@ from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.run_folder import open_run
 from heron.base.tables import received, table_stem, write_chunks
-from heron.base.terminal import gather, print_lines, say
+from heron.base.terminal import hold_results, print_lines, say
 from heron.commands.run_settings import read_points, sort_words
 from heron.config.parsing import parse_options
 from heron.data.readers import read_parts, read_rows
@@ -126,6 +126,6 @@ def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -
         raise DataError([Problem("text", p.what, p.fix) for p in refused])
     found = predictions.answers(trained.config)
     table = Table("prediction", tuple(found), (tuple(values[0] for values in found.values()),))
-    if not gather(tables=[table]):
+    if not hold_results(tables=[table]):
         print_lines(*predictions.lines(trained.config))
     return 0

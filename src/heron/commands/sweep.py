@@ -10,7 +10,7 @@ from pathlib import Path
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, first_line
 from heron.base.run_folder import JOURNAL, RunFolder
-from heron.base.terminal import duration, gather, print_lines, print_tables
+from heron.base.terminal import duration, hold_results, print_lines, print_tables
 from heron.config.constraints import Positive
 from heron.config.parsing import parse_options
 from heron.metrics.names import with_copied
@@ -31,7 +31,7 @@ class SweepOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class JobProgress:
     """One job of a sweep."""
 
     run: RunRecord  # as its folder shows it
@@ -63,7 +63,7 @@ def run(arguments: Sequence[str]) -> int:
         # A search may be between two jobs: a second look must find the same.
         ended = not options.watch or (idle and (was_idle or not started))
         was_idle = idle
-        if ended or not gather():  # gathered once, at the end
+        if ended or not hold_results():  # gathered once, at the end
             print_tables([progress_table(jobs), failure_table(jobs)])
             print_lines(summary(jobs))
         if ended:
@@ -71,7 +71,7 @@ def run(arguments: Sequence[str]) -> int:
         time.sleep(options.every)
 
 
-def read_progress(folder: Path) -> list[Progress]:
+def read_progress(folder: Path) -> list[JobProgress]:
     """Read every job of a sweep, ordered by state, then by name."""
     jobs = []
     for run in collect(folder):
@@ -79,11 +79,11 @@ def read_progress(folder: Path) -> list[Progress]:
         of = int(run.setting("trainer.max_epochs", 0))
         if run.setting("baseline.name", "none") != "none" or run.setting("trainer.max_steps"):
             of = 0  # no epochs, or as many as the steps take
-        jobs.append(Progress(run, state, min(_epochs(RunFolder(run.path)), of), of))
+        jobs.append(JobProgress(run, state, min(_epochs(RunFolder(run.path)), of), of))
     return sorted(jobs, key=lambda job: (_STATES.index(job.state), job.run.job))
 
 
-def progress_table(jobs: Sequence[Progress]) -> Table:
+def progress_table(jobs: Sequence[JobProgress]) -> Table:
     """Show state, epochs, seconds and the headline score on validation of each job."""
     headline = headline_metrics([job.run for job in jobs])
     monitored = {str(job.run.setting("trainer.monitor")) for job in jobs}
@@ -101,7 +101,7 @@ def progress_table(jobs: Sequence[Progress]) -> Table:
     return Table("Jobs", columns, tuple(rows))
 
 
-def failure_table(jobs: Sequence[Progress]) -> Table:
+def failure_table(jobs: Sequence[JobProgress]) -> Table:
     """Show the first line of each failure."""
     bad = [job.run for job in jobs if job.state in (*_BAD, "interrupted")]
     errors = ((run.job, first_line(str(run.status.get("error") or ""))) for run in bad)
@@ -110,7 +110,7 @@ def failure_table(jobs: Sequence[Progress]) -> Table:
     return Table("Failures", ("job", "error"), rows, note)
 
 
-def summary(jobs: Sequence[Progress]) -> str:
+def summary(jobs: Sequence[JobProgress]) -> str:
     """Say on one line how many jobs are in which state, and about how long the rest takes."""
     counts = Counter(job.state for job in jobs)
     parts = [f"{counts[state]} {state}" for state in _STATES if counts[state]]
@@ -118,7 +118,7 @@ def summary(jobs: Sequence[Progress]) -> str:
     return f"{text}; about {duration(left)} left" if left else text
 
 
-def time_left(jobs: Sequence[Progress]) -> float:
+def time_left(jobs: Sequence[JobProgress]) -> float:
     """Estimate the seconds until running and pending jobs are done; 0 where nothing is known.
 
     Each job is assumed to take the median time of finished jobs, and as many to run at once as now.

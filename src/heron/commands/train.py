@@ -27,7 +27,7 @@ from heron.training.run_names import run_path
 _FROM = "run.from="  # a run to repeat
 
 
-class Printed(Exception):  # noqa: N818
+class AlreadyPrinted(Exception):  # noqa: N818
     """A run has failed, and its error is printed."""
 
 
@@ -39,7 +39,7 @@ def run(arguments: Sequence[str]) -> int:
         if any(word.startswith(_FROM) for word in words):
             return repeat(words)
         jobs = run_application("train", words, train)
-    except Printed:
+    except AlreadyPrinted:
         return 2
     report(jobs)
     if any(job.status == JobStatus.FAILED for job in jobs):
@@ -91,7 +91,7 @@ def work(job: Run) -> None:
     if state == "interrupted":  # one of the run's processes was
         raise Terminated
     if state == "failed":
-        raise Printed(str(job.folder.read_status().get("error")))
+        raise AlreadyPrinted(str(job.folder.read_status().get("error")))
 
 
 def repeat(words: Sequence[str]) -> int:
@@ -112,7 +112,7 @@ def repeat(words: Sequence[str]) -> int:
     return 0
 
 
-class Keeper(Callback):
+class SecretMasker(Callback):
     """`hydra.callbacks.heron`."""
 
     def on_job_start(self, config: DictConfig, **_: Any) -> None:

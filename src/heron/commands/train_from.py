@@ -7,8 +7,8 @@ from heron.base.run_folder import RunFolder
 from heron.config.constraints import all_keys
 from heron.data.overrides import read_value
 from heron.tasks.config import Config
+from heron.training.components import check_trusted
 from heron.training.stored import derive, read_stored
-from heron.training.targets import check_trusted
 
 # What of `status.json` may explain a difference: its key, and the words for it.
 _CAUSES = {

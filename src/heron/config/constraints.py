@@ -42,7 +42,7 @@ def adapter(schema: Any) -> "TypeAdapter[Any]":
     return TypeAdapter(schema, config=_RULES)
 
 
-class Rule:
+class Constraint:
     """A condition on a value that has its type already: `check` raises ValueError otherwise."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
@@ -56,7 +56,7 @@ class Rule:
         raise NotImplementedError
 
 
-class OneOf(Rule):
+class OneOf(Constraint):
     """One of some names, or of a registry's; forks are loaded for unknown names only."""
 
     def __init__(self, *names: str, registry: Iterable[str] = ()):
@@ -92,7 +92,7 @@ class OfTask(OneOf):
 
 
 @dataclasses.dataclass(frozen=True)
-class Matches(Rule):
+class Matches(Constraint):
     """A text that matches a regular expression; `allowed` describes it in messages."""
 
     pattern: str
@@ -110,12 +110,12 @@ class Matches(Rule):
 PARTS: Registry[Any] = Registry("part of the configuration")
 
 
-class Unnamed(Rule):
+class InlineMapping(Constraint):
     """A mapping whose own key is left out on the command line: its entries are typed alone."""
 
 
 @dataclasses.dataclass(frozen=True)
-class AsWritten(Rule):
+class AsWritten(Constraint):
     """A value that is checked by a dataclass, and kept as it is written."""
 
     schema: Any
@@ -130,7 +130,7 @@ NO_ENTRY = "none"  # the name that chooses no entry
 
 
 @dataclasses.dataclass(frozen=True)
-class Chosen(Rule):
+class Chosen(Constraint):
     """A dataclass whose key `name` chooses an entry of a registry: the entry's `options`.
 
     `base` has the keys of all entries; one whose `options` are None has no others.
@@ -168,7 +168,7 @@ class Chosen(Rule):
         return adapter(schema).validate_python(value if isinstance(value, schema) else given)
 
 
-class Checked:
+class ConstrainedConfig:
     """A dataclass with fields that cannot have all combinations of values."""
 
     def problems(self) -> Iterable[str]:
@@ -237,7 +237,7 @@ def _rules(hint: Any) -> list[Any]:
 def _allowed(rule: Any) -> str:
     if isinstance(rule, OneOf):
         return " | ".join(rule.names)
-    if isinstance(rule, Rule):
+    if isinstance(rule, Constraint):
         return str(getattr(rule, "allowed", ""))
     if isinstance(rule, Len):
         return f"{rule.min_length} entries"
@@ -263,7 +263,7 @@ def key_types(schema: Any = None, prefix: str = "") -> Mapping[str, Any]:
     """Map every dotted key of a dataclass to its type with its constraints."""
     types: dict[str, Any] = {}
     for name, hint in _fields(schema).items():
-        if any(isinstance(rule, Unnamed) for rule in _rules(hint)):
+        if any(isinstance(rule, InlineMapping) for rule in _rules(hint)):
             continue
         types[prefix + name] = hint
         if inner := _part(hint):

@@ -65,7 +65,7 @@ SYNONYMS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class ConfigKey:
     """One key of the configuration."""
 
     name: str  # dotted
@@ -114,7 +114,7 @@ def first_comment(path: Path) -> str:
     return _SENTENCE.split(" ".join(lines))[0]
 
 
-def keys(part: str = "") -> list[Key]:
+def keys(part: str = "") -> list[ConfigKey]:
     """List a part's keys, those of its own parts included; all keys for none.
 
     Args:
@@ -125,7 +125,7 @@ def keys(part: str = "") -> list[Key]:
     return [_key(name, types[name]) for name in names]
 
 
-def find(word: str) -> tuple[dict[str, Path], list[Key]]:
+def find(word: str) -> tuple[dict[str, Path], list[ConfigKey]]:
     """Find the files of a group's options, and the keys, that a word names.
 
     `task=qa` names the keys that one option has.
@@ -147,14 +147,14 @@ def find(word: str) -> tuple[dict[str, Path], list[Key]]:
     return files, named_keys
 
 
-def _key(name: str, hint: Any) -> Key:
+def _key(name: str, hint: Any) -> ConfigKey:
     parent, _, field = name.rpartition(".")
     schema = plain(key_types()[parent]) if parent else root_schema()
     kind = plain(hint)
     if dataclasses.is_dataclass(kind):
         own = (inspect.getdoc(kind) or "").split("\n\n")[0]
-        return Key(name, " ".join(own.split()), "", "")
-    return Key(name, meanings(schema).get(field, ""), _kind(hint), _default(schema, field))
+        return ConfigKey(name, " ".join(own.split()), "", "")
+    return ConfigKey(name, meanings(schema).get(field, ""), _kind(hint), _default(schema, field))
 
 
 @cache

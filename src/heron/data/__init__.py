@@ -20,7 +20,7 @@ def no_problems(_config: object) -> Iterable[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rules:
+class SettingRules:
     """Which settings a task allows."""
 
     long_forms: tuple[str, ...] = ()  # input forms allowed with `encoder.overflow=windows`
@@ -44,7 +44,7 @@ class TaskRules:
     # Whether an example has one of several classes; otherwise `data.label_order` only lists kinds
     # of examples.
     has_classes: bool = True
-    rules: Rules = Rules()
+    rules: SettingRules = SettingRules()
     # Of tasks with classes: gets class names and the mode of `relaxed_*` scores, and returns the
     # function from confusion matrices to headline scores; None:
     # `heron.metrics.classification.plain_scores`.

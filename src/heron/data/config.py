@@ -17,7 +17,7 @@ from heron.base.files import read_yaml
 from heron.base.folders import ForkError
 from heron.config.constraints import (
     MISSING,
-    Checked,
+    ConstrainedConfig,
     Count,
     Fraction,
     Matches,
@@ -115,7 +115,7 @@ class ValidationConfig:
 
 
 @dataclass
-class FoldsConfig(Checked):
+class FoldsConfig(ConstrainedConfig):
     """Cross-validation over train: the data set's own validation and test splits are not read."""
 
     count: Natural = 0  # parts of train, one of which is validation; 0: no cross-validation
@@ -152,7 +152,7 @@ class SampleConfig:
 
 
 @dataclass
-class QaConfig:
+class QaDataConfig:
     """How the answers of extractive question answering are read (`data.qa`)."""
 
     # answers that are not at their `answer_start`: `refuse` stops and lists them, `repair` takes
@@ -197,7 +197,7 @@ class TextsConfig:
 
 
 @dataclass
-class DataConfig(Checked):
+class DataConfig(ConstrainedConfig):
     """One data set (`conf/data/<name>.yaml`)."""
 
     # short name, as in `data=<name>`; stages and predictions are stored under it
@@ -263,7 +263,7 @@ class DataConfig(Checked):
     # second text, as RoNLI's extractor did; `anywhere` also those inside it, with a small first
     # letter too
     phrases: Annotated[str, OneOf("none", registry=REMOVERS)] = "none"
-    qa: QaConfig = field(default_factory=QaConfig)  # how answers are read
+    qa: QaDataConfig = field(default_factory=QaDataConfig)  # how answers are read
     # which articles and summaries are left out
     summaries: SummariesConfig = field(default_factory=SummariesConfig)
     texts: TextsConfig = field(default_factory=TextsConfig)  # raw texts of other data sets

@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 from heron.base.errors import ConfigError, Problem, raise_all
 from heron.base.folders import data_set_file, default_cache_dir, default_data_dir
-from heron.base.tables import Table, read_chunks
+from heron.base.tables import FileTable, read_chunks
 from heron.data.config import (
     PHRASES,
     SPLITS,
@@ -222,16 +222,20 @@ def read_parts(
             last one where no row can be used.
     """
     read = _own_reader(config, "ignored", data_dir, cache_dir)
-    sources: Iterable[Path | Table] = [path]
+    sources: Iterable[Path | FileTable] = [path]
     if not find_format(config).is_whole(path):
         sources = read_chunks(path, size, config.quoting)
 
     problems: list[Problem] = []
     is_usable = False
     for source in sources:
-        if isinstance(source, Table) and config.columns.guid not in source.columns and source.ids:
+        if (
+            isinstance(source, FileTable)
+            and config.columns.guid not in source.columns
+            and source.ids
+        ):
             source.ids.clear()  # ids are made of line numbers: unique
-        if isinstance(source, Table) and not len(source):
+        if isinstance(source, FileTable) and not len(source):
             rows = Rows([], source.problems)
         else:
             rows = read(source)
@@ -247,7 +251,7 @@ def read_parts(
 
 def _own_reader(
     config: DataConfig, labels: Labels, data_dir: Path | None, cache_dir: Path | None
-) -> Callable[[Path | Table], Rows]:
+) -> Callable[[Path | FileTable], Rows]:
     """Make the reader of users' own files, which need only texts, and labels if required."""
     data_dir = data_dir or default_data_dir()
     cache_dir = cache_dir or default_cache_dir()

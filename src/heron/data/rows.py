@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from heron.base.errors import ConfigError, Fix, Problem, nearest, raise_all
-from heron.base.tables import Table, cell_text, is_missing, number_text, read_table, table_stem
+from heron.base.tables import FileTable, cell_text, is_missing, number_text, read_table, table_stem
 from heron.base.terminal import say
 from heron.data import TASKS
 from heron.data.config import JOIN, DataConfig, JoinConfig
@@ -65,7 +65,7 @@ class Rows:
 # Reads a file of a data set, or rows of it, given whether each row needs a label, the column with
 # the label, and the required columns with the configuration key that names each. Raises a DataError
 # where there are no rows, or columns are missing.
-Reader = Callable[[Path | Table, Labels, str, Mapping[str, str]], Rows]
+Reader = Callable[[Path | FileTable, Labels, str, Mapping[str, str]], Rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Format:
     collect: Callable[[DataConfig, Mapping[str, Path], Path, Path], Path] | None = None
 
 
-def own_table(source: Path | Table, config: DataConfig) -> Table:
+def own_table(source: Path | FileTable, config: DataConfig) -> FileTable:
     """Read a table, unless it has been read; columns get the names in `data.columns`.
 
     Names in other case, and `SYNONYMS`, are accepted if exactly one column of the table fits; the
@@ -91,7 +91,7 @@ def own_table(source: Path | Table, config: DataConfig) -> Table:
         config: of the data set.
     """
     table = source
-    if not isinstance(table, Table):
+    if not isinstance(table, FileTable):
         table = read_table(table, "report", quoting=config.quoting)
 
     used = config.columns
@@ -212,7 +212,7 @@ class LabelReader:
         raise LabelError(f"unknown {self.column} '{text}'.{hint}", fix)
 
 
-def read_labels(table: Table, config: DataConfig, joined: Joined | None = None) -> Rows:
+def read_labels(table: FileTable, config: DataConfig, joined: Joined | None = None) -> Rows:
     """Read ids, labels and groups of a table that may hold no texts; texts are empty."""
     label = config.columns.label
     reader = RowReader(table, config, "required", label, lambda *_: ("", None, ()), joined)
@@ -222,7 +222,7 @@ def read_labels(table: Table, config: DataConfig, joined: Joined | None = None) 
 class TableReader(ABC):
     """Turns the rows of one table into examples and collects problems."""
 
-    def __init__(self, table: Table, config: DataConfig, labels: Labels):
+    def __init__(self, table: FileTable, config: DataConfig, labels: Labels):
         self.table, self.config, self.labels = table, config, labels
         self.language = get_language(config.language)
         self.problems: list[Problem] = []
@@ -308,7 +308,7 @@ class RowReader(TableReader):
 
     def __init__(
         self,
-        table: Table,
+        table: FileTable,
         config: DataConfig,
         labels: Labels,
         label_column: str,
@@ -423,7 +423,7 @@ def open_table(
         joined = read_join(files[JOIN], config.join)
 
     def read(
-        source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
+        source: Path | FileTable, labels: Labels, label_column: str, keys: Mapping[str, str]
     ) -> Rows:
         table = own_table(source, config)
         table.require(*columns, keys=keys)

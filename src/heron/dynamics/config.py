@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from heron.config.constraints import AsWritten, Checked, Count, OneOf, Positive, Share
+from heron.config.constraints import AsWritten, ConstrainedConfig, Count, OneOf, Positive, Share
 from heron.dynamics import DIFFICULTIES, PACINGS
 
 GROUPS = ("easy", "ambiguous", "hard")
 
 
 @dataclass
-class DynamicsConfig(Checked):
+class DynamicsConfig(ConstrainedConfig):
     """Per-example training dynamics."""
 
     enabled: bool = True  # write `dynamics/epoch=<n>.parquet`
@@ -30,7 +30,7 @@ class DynamicsConfig(Checked):
 
 
 @dataclass
-class Stage:
+class CurriculumStage:
     """One of `curriculum.stages`, before its steps are known (`curriculum.Stage`)."""
 
     name: str = ""
@@ -41,7 +41,7 @@ class Stage:
 
 
 @dataclass
-class CurriculumConfig(Checked):
+class CurriculumConfig(ConstrainedConfig):
     """In which order and in which share of the steps a run sees its examples.
 
     A run has the same optimizer steps with and without a curriculum (but see `budget`).
@@ -73,7 +73,9 @@ class CurriculumConfig(Checked):
     pacing: Annotated[str, OneOf("stages", "self_paced", registry=PACINGS)] = "stages"
     # mappings with `share` (of all steps), and either `unlock` (the easiest share of the examples)
     # or `groups` (`easy`, `ambiguous`, `hard`). With `budget: own`, `steps` instead of `share`.
-    stages: list[Annotated[dict[str, Any], AsWritten(Stage)]] = field(default_factory=list)
+    stages: list[Annotated[dict[str, Any], AsWritten(CurriculumStage)]] = field(
+        default_factory=list
+    )
     start: Share = 0.2  # share that is unlocked at first, for pacings that grow
     until: Share = 0.5  # share of all steps at which everything is unlocked, for pacings that grow
     power: Annotated[float, Ge(1)] = 2.0  # of `root`: 2 is the square root

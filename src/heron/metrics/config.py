@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
-from heron.config.constraints import Checked, Count, OneOf
+from heron.config.constraints import ConstrainedConfig, Count, OneOf
 
 Relaxed = Annotated[str, OneOf("recode", "drop", "matres_micro")]  # see `tasks.relation`
 
 
 @dataclass
-class BertScoreConfig(Checked):
+class BertScoreConfig(ConstrainedConfig):
     """Whether and how summaries are scored by BERTScore (`heron.metrics.bertscore`)."""
 
     model: str | None = None  # encoder, hub id or folder; null: no BERTScore

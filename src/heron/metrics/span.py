@@ -49,7 +49,7 @@ _OTHER_MARKS = "ʼ´"  # typed for an apostrophe or a geresh; not punctuation to
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class AnswerProfile:
     """A definition of equal answers: the rules that turn an answer into tokens."""
 
     name: str  # prefix of its scores (`he_f1`); empty for the standard scores (`f1`)
@@ -77,10 +77,10 @@ def _squad(text: str) -> str:
     return _ARTICLES.sub(" ", text)
 
 
-SQUAD = Profile("", _squad)
+SQUAD = AnswerProfile("", _squad)
 
 
-def language_profile(language: Language | None) -> Profile:
+def language_profile(language: Language | None) -> AnswerProfile:
     """Make the profile of a language; a new language needs nothing beyond its `Language`.
 
     Letters and articles are never dropped: Hebrew's ה also begins words that have no article (הר,
@@ -106,7 +106,7 @@ def language_profile(language: Language | None) -> Profile:
         # What was dropped may have stood between a letter and its diacritic.
         return spaced(normalise(text, known, _UNICODE))
 
-    return Profile(known.code, unify)
+    return AnswerProfile(known.code, unify)
 
 
 def _without_punctuation(text: str) -> str:
@@ -123,7 +123,7 @@ def _without_punctuation(text: str) -> str:
 def item_scores(
     predictions: Sequence[str],
     golds: Sequence[Sequence[str]],
-    profiles: Sequence[Profile] = (),
+    profiles: Sequence[AnswerProfile] = (),
     *,
     no_answer: bool | None = None,
 ) -> dict[str, Floats]:
@@ -213,7 +213,7 @@ def best_threshold(none_N: ArrayLike, gain_N: ArrayLike) -> float:
     return float(best[np.abs(best).argmin()])
 
 
-def expected_f1(answers: Sequence[str], p_N: ArrayLike, profile: Profile) -> Floats:
+def expected_f1(answers: Sequence[str], p_N: ArrayLike, profile: AnswerProfile) -> Floats:
     """Compute the F1 of each candidate on average over all of them as gold answers.
 
     The candidate with the highest value is that of minimum Bayes risk.
@@ -235,7 +235,10 @@ def expected_f1(answers: Sequence[str], p_N: ArrayLike, profile: Profile) -> Flo
 
 
 def _pairs(
-    predictions: Sequence[str], golds: Sequence[Sequence[str]], profile: Profile, squad_2: bool
+    predictions: Sequence[str],
+    golds: Sequence[Sequence[str]],
+    profile: AnswerProfile,
+    squad_2: bool,
 ) -> Iterator[tuple[Tokens, list[Tokens]]]:
     """Tokenize predictions and gold answers, each distinct text once.
 

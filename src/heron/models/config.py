@@ -7,7 +7,7 @@ from typing import Annotated
 from annotated_types import Ge, Gt, Len
 
 from heron.config.constraints import (
-    Checked,
+    ConstrainedConfig,
     Count,
     Fraction,
     Matches,
@@ -27,7 +27,7 @@ Freeze = Annotated[
 
 
 @dataclass
-class ScratchConfig(Checked):
+class ScratchConfig(ConstrainedConfig):
     """Shape of an encoder with random weights; its tokenizer is trained on the train split."""
 
     vocabulary: Count = 4000  # most word pieces
@@ -46,7 +46,7 @@ class ScratchConfig(Checked):
 
 
 @dataclass
-class EncoderConfig(Checked):
+class EncoderConfig(ConstrainedConfig):
     """A Hugging Face encoder, by hub id or folder, or one with random weights (`scratch`)."""
 
     name: str = "scratch"  # hub id or folder; `scratch` builds one
@@ -100,7 +100,7 @@ class EncoderConfig(Checked):
 
 
 @dataclass
-class HeadConfig(Checked):
+class HeadConfig(ConstrainedConfig):
     """A pooling and a classifier, and the input form that the pooling reads."""
 
     name: str = "ess"  # name in tables
@@ -184,7 +184,7 @@ class SuspectsConfig:
 
 
 @dataclass
-class OptimConfig(Checked):
+class OptimConfig(ConstrainedConfig):
     """The optimizer and its schedule."""
 
     # `adamw`, or `adafactor`, which needs less memory (two vectors per matrix instead of two

@@ -40,10 +40,10 @@ from heron.reports.map_data import (
     FEW,
     Categories,
     Column,
+    ExampleTexts,
     MapData,
     MapRun,
     Numbers,
-    Texts,
     map_run,
     read_mapped,
     take,
@@ -438,7 +438,7 @@ def _column(column: Column) -> dict[str, Any]:
     return {"name": column.name, "kind": "categories", "names": names, "codes": codes}
 
 
-def _texts(texts: Texts, room: int) -> tuple[dict[str, Any] | None, int | None]:
+def _texts(texts: ExampleTexts, room: int) -> tuple[dict[str, Any] | None, int | None]:
     """Store each text once, and cut all at the length that fits into `room` bytes.
 
     Returns:

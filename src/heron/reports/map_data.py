@@ -87,7 +87,7 @@ class MapRun(NamedTuple):
     predicted: Categories | None = None  # in the last record; None without logits
 
 
-class Texts(NamedTuple):
+class ExampleTexts(NamedTuple):
     """The examples' texts, None for unknown ones."""
 
     first: Sequence[str | None]
@@ -103,7 +103,7 @@ class MapData(NamedTuple):
     guids: Sequence[str]
     runs: tuple[MapRun, ...]  # one, or two to compare
     columns: tuple[Column, ...] = ()  # what points can be coloured by, beside the statistics
-    texts: Texts | None = None
+    texts: ExampleTexts | None = None
     notes: tuple[str, ...] = ()  # what is missing or was left out
     synthetic: str = ""  # warning of generated data
 
@@ -451,7 +451,7 @@ def _read_columns(path: Path, guids: Sequence[str], notes: list[str]) -> list[Co
 
 def _find_texts(
     folder: Path, guids: Sequence[str], places: Places, columns: list[Column], notes: list[str]
-) -> Texts | None:
+) -> ExampleTexts | None:
     """Find the texts of a run's examples, in whichever split they are; nothing is downloaded.
 
     Adds the data's columns, and notes what is missing.
@@ -482,7 +482,7 @@ def _find_texts(
     return texts_of(examples, data)
 
 
-def texts_of(examples: Sequence[Example | None], data: DataConfig) -> Texts:
+def texts_of(examples: Sequence[Example | None], data: DataConfig) -> ExampleTexts:
     """Take the examples' texts, with events marked."""
     first: list[str | None] = []
     second: list[str | None] = []
@@ -498,9 +498,9 @@ def texts_of(examples: Sequence[Example | None], data: DataConfig) -> Texts:
 
     language = LANGUAGES.find(data.language)
     if language is None:
-        return Texts(first, second)
+        return ExampleTexts(first, second)
 
-    return Texts(first, second, language.code, language.direction)
+    return ExampleTexts(first, second, language.code, language.direction)
 
 
 def _example_columns(examples: Sequence[Example | None]) -> list[Column]:

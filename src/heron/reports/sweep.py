@@ -463,8 +463,8 @@ def _compare(match: Match, split: str) -> Table:
         HeronError: its runs cannot be compared.
     """
     # Start-up time: most reports compare nothing.
-    from heron.results.comparing import CompareOptions, compare_runs
     from heron.results.comparison import systems_table
+    from heron.results.run_comparison import CompareOptions, compare_runs
 
     baseline = (match.baseline.done or match.baseline.runs)[0]
     runs = [run for system in match.systems for run in system.done]

@@ -14,7 +14,7 @@ from heron.base.files import parse_json
 from heron.base.folders import data_set_file
 from heron.base.tables import (
     SUFFIXES,
-    Table,
+    FileTable,
     cell_text,
     content_format,
     is_missing,
@@ -238,7 +238,9 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
     return Scored(len(golds), scores, notes, classes, matrix)
 
 
-def _gold_ids(options: ScoreOptions, config: DataConfig, gold: Table, predictions: Table) -> str:
+def _gold_ids(
+    options: ScoreOptions, config: DataConfig, gold: FileTable, predictions: FileTable
+) -> str:
     """Choose the column of the gold file's ids: the option's, or a usual one that is there."""
     if options.guid_column:
         return options.guid_column
@@ -340,7 +342,7 @@ def _require_group(options: ScoreOptions, rows: Rows) -> None:
         raise DataError(str(options.gold), problem, f"it has {', '.join(rows.columns)}")
 
 
-def _read_predicted(path: Path) -> Table:
+def _read_predicted(path: Path) -> FileTable:
     """Read a table, or a JSON object `{guid: prediction}` as one with these two columns."""
     if content_format(path) != "object":
         return read_table(path, own=True)
@@ -357,13 +359,13 @@ def _read_predicted(path: Path) -> Table:
         rows.append({"guid": guid, "prediction": prediction})
         lines.append(line)
 
-    return Table(path, ("guid", "prediction"), rows, lines, [])
+    return FileTable(path, ("guid", "prediction"), rows, lines, [])
 
 
 def _align(
     options: ScoreOptions,
     config: DataConfig,
-    table: Table,
+    table: FileTable,
     column: str,
     rows: Rows,
     gold_columns: Sequence[str],
@@ -443,7 +445,7 @@ def _align(
     return predictions.at(guids), notes
 
 
-def _column(table: Table, chosen: str | None, usual: Sequence[str], option: str) -> str:
+def _column(table: FileTable, chosen: str | None, usual: Sequence[str], option: str) -> str:
     """Find the column that an option names, or the first of the usual ones.
 
     Args:
@@ -467,7 +469,7 @@ def _column(table: Table, chosen: str | None, usual: Sequence[str], option: str)
     raise DataError(str(table.path), problem, f"name one with {option}=...")
 
 
-def _gold_column(options: ScoreOptions, config: DataConfig, gold: Table) -> str:
+def _gold_column(options: ScoreOptions, config: DataConfig, gold: FileTable) -> str:
     """Find the label column: the data set's for this file, or a usual one.
 
     Raises:
@@ -493,7 +495,9 @@ def _gold_column(options: ScoreOptions, config: DataConfig, gold: Table) -> str:
     return _column(gold, options.gold_column, usual, "gold_column")
 
 
-def _with_labels(options: ScoreOptions, config: DataConfig, gold: Table, column: str) -> DataConfig:
+def _with_labels(
+    options: ScoreOptions, config: DataConfig, gold: FileTable, column: str
+) -> DataConfig:
     """Add the labels to the data set's configuration where it names none.
 
     With `labels=`, their positions are accepted in place of them, too.
@@ -509,7 +513,7 @@ def _with_labels(options: ScoreOptions, config: DataConfig, gold: Table, column:
     return replace(config, label_order=labels, label_aliases=aliases)
 
 
-def _labels_found(gold: Table, column: str, task: str) -> list[str]:
+def _labels_found(gold: FileTable, column: str, task: str) -> list[str]:
     """Collect the gold labels that occur, in their usual order if they have one, else sorted."""
     labels = {cell_text(value) for value in gold.values(column) if not is_missing(value)}
     labels -= {f"{label}.0" for label in labels if label.isdecimal()}  # 1.0 is 1
@@ -519,7 +523,7 @@ def _labels_found(gold: Table, column: str, task: str) -> list[str]:
     return sorted(labels)
 
 
-def _joined(gold: Table, config: DataConfig, data_dir: Path, cache_dir: Path) -> Joined | None:
+def _joined(gold: FileTable, config: DataConfig, data_dir: Path, cache_dir: Path) -> Joined | None:
     """Read the table that adds a data set's ids.
 
     Returns:
@@ -559,7 +563,7 @@ def _read_labels(predictions: Frame, reader: LabelReader, options: ScoreOptions)
     return names
 
 
-def _read_as(table: Table, reader: LabelReader) -> list[str]:
+def _read_as(table: FileTable, reader: LabelReader) -> list[str]:
     """Say which cells were read as classes with other names."""
     cells = {cell_text(value) for value in table.values(reader.column) if not is_missing(value)}
     renamed = []

@@ -24,7 +24,7 @@ from heron.base.signals import TERMINATED
 from heron.config.compose import explained
 from heron.sweeps.devices import check_devices
 from heron.sweeps.grid import JobComposer, grid
-from heron.sweeps.sweep import Outcome, Sweep
+from heron.sweeps.sweep import JobOutcome, Sweep
 from heron.training.compose import Composition
 from heron.training.run import Run
 from heron.training.run_names import config_key
@@ -39,7 +39,7 @@ class JobError(HeronError):
 
 
 @dataclass
-class Plan:
+class JobPlan:
     """The jobs of a command."""
 
     by_folder: dict[Path, Run] = field(default_factory=dict)
@@ -85,13 +85,13 @@ class Plan:
         self.refused.append((", ".join(overrides), first_line(error)))
 
 
-def plan_jobs(compositions: Sequence[Composition]) -> Plan:
+def plan_jobs(compositions: Sequence[Composition]) -> JobPlan:
     """Plan composed jobs; a mistake in one does not end the others.
 
     Args:
         compositions: of all jobs of a command.
     """
-    plan = Plan()
+    plan = JobPlan()
     for composition in compositions:
         try:
             plan.add(composition, several=len(compositions) > 1)
@@ -105,7 +105,7 @@ class Launch:
 
     def __init__(self, context: HydraContext, master: DictConfig, n_jobs: int):
         self.context, self.master = context, master
-        self.plan = Plan()
+        self.plan = JobPlan()
         self.sweep = Sweep(n_jobs)
 
     def __call__(self, job_overrides: Sequence[Sequence[str]], first: int) -> list[JobReturn]:
@@ -142,7 +142,7 @@ class Launch:
 
         ended = []
         for words, job_or_error in zip(job_overrides, planned, strict=True):
-            ending: Outcome | HeronError | None
+            ending: JobOutcome | HeronError | None
             if isinstance(job_or_error, Run):
                 ending = outcomes.get(job_or_error.folder.path)
             else:
@@ -174,7 +174,7 @@ def _numbered(whole: DictConfig, number: int) -> DictConfig:
     return whole
 
 
-def returned(words: Sequence[str], outcome: Outcome | HeronError | None) -> JobReturn:
+def returned(words: Sequence[str], outcome: JobOutcome | HeronError | None) -> JobReturn:
     """Tell Hydra how a job ended: with its score on validation, or an error.
 
     Args:
@@ -183,7 +183,7 @@ def returned(words: Sequence[str], outcome: Outcome | HeronError | None) -> JobR
     """
     ended = JobReturn(overrides=list(words))
     ended.status = JobStatus.FAILED
-    if not isinstance(outcome, Outcome):
+    if not isinstance(outcome, JobOutcome):
         ended.return_value = outcome
         return ended
     ended.working_dir = str(outcome.job.folder.path)
@@ -257,7 +257,7 @@ def end_sweep(folder: Path, batch: Launch | None) -> None:
         )
 
 
-def run_apart(job: Run) -> Outcome:
+def run_apart(job: Run) -> JobOutcome:
     """Run one job in processes of its own; it is tried again where it has failed."""
     (outcome,) = Sweep().run([job])
     if outcome.state == "failed":

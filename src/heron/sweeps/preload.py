@@ -31,7 +31,7 @@ import heron.tasks.class_module
 import heron.tasks.class_readers
 import heron.training.compose
 import heron.training.job  # noqa: F401
-from heron.base.terminal import Output, output
+from heron.base.terminal import OutputFormat, output
 from heron.data.datamodule import prepare_once
 from heron.sweeps import READ
 from heron.training.stored import read_own
@@ -40,10 +40,10 @@ get_checkpoint_conversion_mapping("bert")  # builds a table that every export us
 
 path = os.environ.pop(READ, "")
 if path:
-    output(Output(quiet=True))  # the command reads it, too, and says what there is to say
+    output(OutputFormat(quiet=True))  # the command reads it, too, and says what there is to say
     with env_override({"TOKENIZERS_PARALLELISM": "false"}), suppress(Exception):
         prepare_once(read_own(Path(path)))  # a job says what is wrong
-    output(Output())
+    output(OutputFormat())
 
 # Exempt all this from garbage collection, which in every job would copy the shared memory.
 gc.collect()

@@ -29,7 +29,7 @@ _FOR_JOBS = 30.0  # seconds that stopped jobs have to finish what they are writi
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobOutcome:
     """How a job ended, in this command or before."""
 
     job: Run  # the job
@@ -58,10 +58,10 @@ class Sweep:
         self.preload: tuple[str, ...] = ()  # modules that the jobs' server imports besides its own
         self.isolate = True
         self._jobs: Sequence[Run] = ()  # jobs of the last batch
-        self._ended: dict[Path, Outcome] = {}  # ended jobs of all batches
+        self._ended: dict[Path, JobOutcome] = {}  # ended jobs of all batches
         self._waiting = deque[Run]()
 
-    def run(self, jobs: Sequence[Run]) -> list[Outcome]:
+    def run(self, jobs: Sequence[Run]) -> list[JobOutcome]:
         """Run every job that is not done, those that another command works on included.
 
         Args:
@@ -120,7 +120,7 @@ class Sweep:
         """List the batch's jobs that have not ended."""
         return [job for job in self._jobs if job.folder.path not in self._ended]
 
-    def _own(self) -> list[Outcome]:
+    def _own(self) -> list[JobOutcome]:
         """List the outcomes of the batch's jobs that have ended."""
         paths = {job.folder.path for job in self._jobs}
         return [outcome for path, outcome in self._ended.items() if path in paths]
@@ -178,9 +178,9 @@ class Sweep:
         return False
 
     def _add_kept(self, job: Run, state: str, error: str) -> None:
-        self._add(Outcome(job, state, first_line(error), kept=True))
+        self._add(JobOutcome(job, state, first_line(error), kept=True))
 
-    def _add(self, outcome: Outcome) -> None:
+    def _add(self, outcome: JobOutcome) -> None:
         if self.total and outcome.state == "done":
             outcome = replace(outcome, score=outcome.job.score())
         self._ended[outcome.job.folder.path] = outcome
@@ -273,7 +273,7 @@ class Sweep:
             state = "failed"
             error = first_line(str(status.get("error") or f"exit code {code}"))
 
-        self._add(Outcome(job, state, error, seconds))
+        self._add(JobOutcome(job, state, error, seconds))
         if self.isolate or self._of() > len(self._jobs):
             print(self._line(), flush=True)
 
@@ -298,7 +298,7 @@ def _stop(working: Sequence[JobProcess]) -> None:
         process.end(until - time.monotonic())
 
 
-def best_so_far(outcomes: Sequence[Outcome]) -> str:
+def best_so_far(outcomes: Sequence[JobOutcome]) -> str:
     """Show the best score on validation of a search, and what sets its job apart; empty without.
 
     Args:
@@ -327,7 +327,7 @@ def best_so_far(outcomes: Sequence[Outcome]) -> str:
     return text
 
 
-def progress_line(outcomes: Sequence[Outcome], total: int, at_once: int) -> str:
+def progress_line(outcomes: Sequence[JobOutcome], total: int, at_once: int) -> str:
     """Show the job that has ended last and the total on one line.
 
     Args:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from heron.tasks.exported_heads import HeadWeights
 
 
-class Baseline(Protocol):
+class FittedBaseline(Protocol):
     """A system without a trained encoder."""
 
     @property
@@ -213,7 +213,7 @@ class TaskModule(pl.LightningModule):
     def lr(self, rate: float) -> None:
         self.config.optim.lr = rate
 
-    def learn_from(self, data: DataModule) -> None:
+    def prepare_targets(self, data: DataModule) -> None:
         """Prepare soft targets and weights of train rows (`optim.soft`, `optim.suspects`)."""
 
     def metric(self) -> Metric | None:

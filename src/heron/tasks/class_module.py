@@ -61,8 +61,8 @@ class ClassificationModule(TaskModule):
         options = TASKS[name].score_options(self.config)
         return ClassificationScores(self.config.data.label_order, name, **options)
 
-    def learn_from(self, data: DataModule) -> None:
-        """See `TaskModule.learn_from`."""
+    def prepare_targets(self, data: DataModule) -> None:
+        """See `TaskModule.prepare_targets`."""
         if self.config.optim.target_options():
             from heron.tasks.soft_targets import soft_targets
 

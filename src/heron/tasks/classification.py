@@ -3,7 +3,7 @@
 from functools import partial
 
 from heron.base.registry import Registry
-from heron.data import Rules
+from heron.data import SettingRules
 from heron.data.config import second_text_problems
 from heron.data.rows import Format
 from heron.tasks.class_readers import TEXT_TABLE
@@ -18,7 +18,7 @@ TASK = ClassTask(
     forms=("text",),
     formats=FORMATS,
     head="text",
-    rules=Rules(
+    rules=SettingRules(
         long_forms=("text",),
         data_problems=partial(second_text_problems, is_needed=False),
         ignores=(*FOR_TEXTS, "data.phrases", "data.normalize_case=capitalize"),

@@ -21,13 +21,13 @@ from heron.base.terminal import say
 from heron.config.constraints import (
     PARTS,
     AsWritten,
-    Checked,
     Chosen,
+    ConstrainedConfig,
     Count,
+    InlineMapping,
     Natural,
     OneOf,
     Seed,
-    Unnamed,
     field_types,
 )
 from heron.config.parsing import parse
@@ -95,7 +95,7 @@ _TRAINING = (
 )
 
 
-class Parts(Unnamed):
+class Parts(InlineMapping):
     """Settings of tools and forks, by their key in `PARTS`."""
 
     def check(self, value: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,7 +103,7 @@ class Parts(Unnamed):
         return {name: parse(PARTS[name], part, f"{name}.") for name, part in value.items()}
 
 
-class TrainerFlags(Unnamed):
+class TrainerFlags(InlineMapping):
     """Arguments of Lightning's Trainer by name, each of the type that it has there."""
 
     def check(self, value: dict[str, Any]) -> dict[str, Any]:
@@ -120,7 +120,7 @@ class TrainerFlags(Unnamed):
 
 
 @dataclass
-class TrainerConfig(Checked):
+class TrainerConfig(ConstrainedConfig):
     """How long and on what a run trains, and what is kept."""
 
     max_epochs: Count = 3  # passes over the train split
@@ -259,7 +259,7 @@ class StageConfig:
 
 
 @dataclass
-class Config(Checked):
+class Config(ConstrainedConfig):
     """Everything one run needs."""
 
     data: DataConfig  # data set to train on and to be scored on

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from heron.data import Rules
+from heron.data import SettingRules
 from heron.metrics.classification import Counts, Fractions, Headline, accuracy, plain_scores
 from heron.tasks.config import Config
 from heron.tasks.task import CLASS_FORMATS, FOR_TEXTS, About, ClassTask, class_data_problems
@@ -31,7 +31,7 @@ TASK = ClassTask(
     forms=("pair", "separate", "premise", "hypothesis"),
     formats=CLASS_FORMATS,
     head="mlp3",
-    rules=Rules(
+    rules=SettingRules(
         long_forms=("pair", "premise", "hypothesis"),
         problems=problems,
         data_problems=class_data_problems,

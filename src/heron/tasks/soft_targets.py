@@ -13,7 +13,7 @@ from torch import Tensor
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_yaml
 from heron.base.run_folder import RunFolder
-from heron.base.tables import Table, cell_text, is_missing, read_table
+from heron.base.tables import FileTable, cell_text, is_missing, read_table
 from heron.config.parsing import parse
 from heron.data.config import TRAIN, VALIDATION, DataConfig
 from heron.data.datamodule import DataModule
@@ -126,7 +126,7 @@ def _add_labels(
 
 
 def _add_predictions(
-    sum_RC: np.ndarray, table: Table, rows: dict[str, int], labels: Sequence[str]
+    sum_RC: np.ndarray, table: FileTable, rows: dict[str, int], labels: Sequence[str]
 ) -> None:
     """Add a teacher's probabilities of the rows that it has predicted; empty rows do not count.
 

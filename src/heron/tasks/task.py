@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.registry import Registry
-from heron.data import TASKS, Rules, TaskRules
+from heron.data import TASKS, SettingRules, TaskRules
 from heron.data.config import DataConfig, RunSettings, second_text_problems
 from heron.data.rows import Format, Rows
 from heron.metrics.classification import score_task
@@ -205,8 +205,8 @@ def _text_features(*arguments: Any) -> Any:
 class ClassTask(Task):
     """A task that gives each row one class; see `Task`."""
 
-    rules: Rules = field(
-        default_factory=lambda: Rules(data_problems=class_data_problems, ignores=FOR_TEXTS)
+    rules: SettingRules = field(
+        default_factory=lambda: SettingRules(data_problems=class_data_problems, ignores=FOR_TEXTS)
     )
     model: Callable[[], ModelParts] = class_model
     about: About = About(hub_name="text-classification")

@@ -41,7 +41,7 @@ def text_features(examples: Sequence[Example], tokenizer: Any, options: FeatureO
     return features_of(examples, rows, options)
 
 
-class Row(NamedTuple):
+class TextRow(NamedTuple):
     """One example: token ids and start of the second text of each sequence; whether it is cut."""
 
     sequences: list[tuple[np.ndarray, int]]
@@ -49,7 +49,7 @@ class Row(NamedTuple):
     own: Any = None  # what the task needs of it for its columns
 
 
-def _joined(parts: Sequence[Row | Problem]) -> Row | Problem:
+def _joined(parts: Sequence[TextRow | Problem]) -> TextRow | Problem:
     """Join the sequences of one example; its first problem, if there is one."""
     sequences = []
     is_cut = False
@@ -58,11 +58,14 @@ def _joined(parts: Sequence[Row | Problem]) -> Row | Problem:
             return part
         sequences += part.sequences
         is_cut = is_cut or part.cut
-    return Row(sequences, is_cut)
+    return TextRow(sequences, is_cut)
 
 
 def features_of(
-    examples: Sequence[Example], rows: Sequence[Row | Problem], options: FeatureOptions, **own: Any
+    examples: Sequence[Example],
+    rows: Sequence[TextRow | Problem],
+    options: FeatureOptions,
+    **own: Any,
 ) -> Features:
     """Join the rows of a split; an example with a problem has none.
 
@@ -127,7 +130,7 @@ def second_start(encoding: Any) -> int:
 
 def _encode(
     examples: Sequence[Example], tokenizer: Any, options: FeatureOptions, form: str
-) -> list[Row | Problem]:
+) -> list[TextRow | Problem]:
     """Encode each example whole, then those that are too long again, cut or in windows.
 
     Args:
@@ -153,7 +156,7 @@ def _encode(
     rows = []
     too_long = []
     for number, encoding in enumerate(whole):
-        row: Row | Problem = Row([(token_ids(encoding.ids), second_start(encoding))], False)
+        row: TextRow | Problem = TextRow([(token_ids(encoding.ids), second_start(encoding))], False)
         if len(encoding) > options.max_length:
             problem = None
             if never_cut is not None:
@@ -182,7 +185,7 @@ def _encode(
     for encoding, source in zip(encoded.encodings, sources, strict=True):
         sequences[source].append((token_ids(encoding.ids), second_start(encoding)))
     for number, windows in zip(too_long, sequences, strict=True):
-        rows[number] = Row(windows, not in_windows)  # with windows, the next one has the rest
+        rows[number] = TextRow(windows, not in_windows)  # with windows, the next one has the rest
     return rows
 
 

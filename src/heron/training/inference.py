@@ -27,7 +27,7 @@ from heron.languages import get_language
 from heron.models.encoder import untrained_model
 from heron.models.precision import precision, recorded_precision
 from heron.tasks import BASELINES
-from heron.tasks.base import Baseline, TaskModule
+from heron.tasks.base import FittedBaseline, TaskModule
 from heron.tasks.config import Config, read
 from heron.tasks.predictions import Predictions
 from heron.tasks.several import Mean, WithEachSetting
@@ -117,7 +117,7 @@ class Trained:
 
     folder: RunFolder
     config: Config  # the run's, its paths replaced where others were given
-    system: TaskModule | Baseline
+    system: TaskModule | FittedBaseline
     tokenizer: Any = None
     keep: Path | None = None  # see `predict_split`
     members: Sequence[Trained] = ()

@@ -31,15 +31,15 @@ from heron.metrics.names import LOSS, further_scores
 from heron.models.encoder import Encoder
 from heron.models.precision import with_precision
 from heron.tasks import BASELINES
-from heron.tasks.base import Baseline, TaskModule
+from heron.tasks.base import FittedBaseline, TaskModule
 from heron.tasks.config import Config
 from heron.tasks.predictions import Predictions
 from heron.tasks.task import task_of, text_scores
 from heron.training.callbacks import MeanOfEpochs
 from heron.training.checkpointing import History, ended_early, load_weights, read_checkpoint
+from heron.training.components import check_classes
 from heron.training.exported import export
 from heron.training.run import Run
-from heron.training.targets import check_classes
 from heron.training.trainer import (
     build_encoder,
     build_module,
@@ -233,7 +233,7 @@ def train_baseline(config: Config, folder: RunFolder) -> Scores:
     examples = loaded.examples
     folder.update_status(data=describe(examples, loaded.dropped))
     entry = BASELINES[config.baseline.name]
-    baseline: Baseline = entry.fit(config, examples.get(TRAIN, []))
+    baseline: FittedBaseline = entry.fit(config, examples.get(TRAIN, []))
     for warning in baseline.notes.get("warnings", ()):
         say(warning)
 

@@ -43,8 +43,8 @@ from heron.models.config import EncoderConfig
 from heron.tasks import BASELINES
 from heron.tasks.config import Config
 from heron.tasks.task import task_of
+from heron.training.components import wandb_options
 from heron.training.run_names import identifying
-from heron.training.targets import wandb_options
 
 # exit codes of a job's process, beside `INTERRUPTED`
 DONE = 0

@@ -37,7 +37,7 @@ from heron.training.checkpointing import (
     ended_early,
     resume_from,
 )
-from heron.training.targets import chosen, make, wandb_options
+from heron.training.components import chosen, make, wandb_options
 
 # Smaller models are trained by one thread: a second one saves no time, and costs some on a busy
 # machine (measured, see tests/benchmarks/README.md).
@@ -302,7 +302,7 @@ def build_module(config: Config, data: DataModule, first: RunFolder | None = Non
     counts_C = torch.as_tensor(data.label_counts_C)
     weights_C = class_weights(config.optim.class_weights, counts_C)
     module = task_of(config).model().module(config, encoder, head, weights_C).train()
-    module.learn_from(data)
+    module.prepare_targets(data)
 
     return module
 

@@ -27,8 +27,8 @@ from heron.config.constraints import flatten, key_of
 from heron.metrics.names import is_minimised
 from heron.tasks.config import Config
 from heron.training import draw_map
+from heron.training.components import make, wandb_options
 from heron.training.run_names import readable_name
-from heron.training.targets import make, wandb_options
 
 # W&B's environment variables, by the key of its logger with the same meaning.
 _VARIABLES = {

@@ -15,9 +15,9 @@ if TYPE_CHECKING:  # start-up time
     from heron.results.shipped import Shipped
     from heron_tools.analysis.slicing import Slicer, Split
     from heron_tools.statistics.options import AnalyzeOptions
-    from heron_tools.statistics.outcome import Outcome
+    from heron_tools.statistics.outcome import AnalysisResult
 
-    Describe = Callable[[Shipped, AnalyzeOptions], Outcome]
+    Describe = Callable[[Shipped, AnalyzeOptions], AnalysisResult]
 
 
 def slicer_of(split: Split) -> Slicer:

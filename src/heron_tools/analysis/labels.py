@@ -15,7 +15,7 @@ from heron.results.frame import read_keyed
 from heron.tasks import FORK_ANALYSES
 from heron_tools.analysis.slicing import (
     Analysis,
-    Column,
+    SliceColumn,
     Slicer,
     Split,
     categories,
@@ -23,7 +23,7 @@ from heron_tools.analysis.slicing import (
 )
 from heron_tools.statistics.labels import Shape, shape
 from heron_tools.statistics.options import say_unused
-from heron_tools.statistics.outcome import Drawn, Outcome, Rows
+from heron_tools.statistics.outcome import AnalysisResult, Drawn, Rows
 from heron_tools.statistics.rates import group_ids, share
 
 DRAWN = (
@@ -97,7 +97,7 @@ def _accuracy(slicer: Slicer, rows_M: Rows) -> Cell:
     return share(slicer.scores["accuracy"][rows_M], slicer.groups[rows_M])
 
 
-def by_type(slicer: Slicer) -> Column:
+def by_type(slicer: Slicer) -> SliceColumn:
     """Slice by the reasoning types of `types=`, a table with the columns `guid` and `types`."""
     path = slicer.split.options.types
     guids = slicer.split.frame["guid"]
@@ -109,28 +109,28 @@ def by_type(slicer: Slicer) -> Column:
     return categories("reasoning", list(map(split_categories, types)))
 
 
-def by_length(slicer: Slicer) -> list[Column]:
+def by_length(slicer: Slicer) -> list[SliceColumn]:
     """Slice by the number of words of the example, and of both texts of a pair."""
     shapes = _shapes(slicer)
     first_N = np.array([shape.first for shape in shapes], dtype=np.float64)
     second_N = np.array([shape.second or 0 for shape in shapes], dtype=np.float64)
 
-    columns = [Column("words", first_N + second_N)]
+    columns = [SliceColumn("words", first_N + second_N)]
     if shapes and shapes[0].second is not None:
-        columns.append(Column("words of the premise", first_N))
-        columns.append(Column("words of the hypothesis", second_N))
+        columns.append(SliceColumn("words of the premise", first_N))
+        columns.append(SliceColumn("words of the hypothesis", second_N))
 
     return columns
 
 
-def by_overlap(slicer: Slicer) -> Outcome:
+def by_overlap(slicer: Slicer) -> AnalysisResult:
     """Slice by the Jaccard overlap of the two texts, overall and in each gold class."""
     overlaps = [shape.overlap for shape in _shapes(slicer)]
     if None in overlaps:
         raise ConfigError("by=overlap needs two texts per row; this run's data has one")
 
     overlap_N = np.asarray(overlaps, dtype=np.float64)
-    column = Column("overlap", overlap_N)
+    column = SliceColumn("overlap", overlap_N)
     parts = column.parts(slicer.split.options.bins)
 
     gold_N = np.asarray(slicer.split.frame["gold"], dtype=object)

@@ -26,7 +26,7 @@ from heron.languages.language import Language
 from heron.reports.pages import escape_json, render
 from heron.results.frame import Frame
 from heron_tools.statistics.options import ALWAYS, AnalyzeOptions
-from heron_tools.statistics.outcome import Drawn, Outcome, Rows, Slice, Slicing
+from heron_tools.statistics.outcome import AnalysisResult, Drawn, Rows, Slice, Slicing
 from heron_tools.statistics.rates import RESAMPLES, group_means
 
 Floats = npt.NDArray[np.float64]
@@ -60,7 +60,7 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class SliceColumn:
     """A property of N rows to slice by."""
 
     title: str
@@ -133,17 +133,17 @@ class Slicer:
                 f"{near} data.columns.side=[{by}] reads the column"
             )
 
-    def run(self, by: str) -> Outcome:
+    def run(self, by: str) -> AnalysisResult:
         """Run one analysis; `by` is one of `Slicer.by`, or a side column."""
         result = self.by[by](self) if by in self.by else self._side_column(by)
 
-        if isinstance(result, Outcome):
+        if isinstance(result, AnalysisResult):
             return result
-        if isinstance(result, Column):
+        if isinstance(result, SliceColumn):
             return self.slice(result)
         return self.slice(*result)
 
-    def _side_column(self, name: str) -> Column:
+    def _side_column(self, name: str) -> SliceColumn:
         """Read a side column of the data as categories."""
         names = []
         for example in self.split.examples:
@@ -154,7 +154,7 @@ class Slicer:
                 names.append([] if cell in (None, "") else [str(cell)])
         return categories(name, names)
 
-    def slice(self, *columns: Column) -> Outcome:
+    def slice(self, *columns: SliceColumn) -> AnalysisResult:
         """Compute the scores of slices: one table and one panel of the figure per column."""
         tables = []
         slicings = []
@@ -183,7 +183,7 @@ class Slicer:
             )
             tables.append(table)
 
-        return Outcome(tuple(tables), self.facts, tuple(slicings))
+        return AnalysisResult(tuple(tables), self.facts, tuple(slicings))
 
     @cached_property
     def everything(self) -> Slice:
@@ -201,7 +201,7 @@ class Slicer:
 
 
 # Gives columns to slice by, or a complete outcome.
-Analysis = Callable[[Slicer], Column | Sequence[Column] | Outcome]
+Analysis = Callable[[Slicer], SliceColumn | Sequence[SliceColumn] | AnalysisResult]
 
 
 def with_columns(split: Split, **columns: Any) -> Split:
@@ -313,14 +313,14 @@ def category_slices(categories: Sequence[Iterable[str]]) -> list[tuple[str, Rows
     return slices
 
 
-def categories(title: str, names: Sequence[Sequence[str]]) -> Column:
+def categories(title: str, names: Sequence[Sequence[str]]) -> SliceColumn:
     """Make a column of categories, of which a row may have several.
 
     Source: LCHAIM, section 5.2 (reasoning types).
     """
     has_several = any(len(set(row_names)) > 1 for row_names in names)
     note = "A row of several categories counts in each." if has_several else ""
-    return Column(title, names, note=note)
+    return SliceColumn(title, names, note=note)
 
 
 def split_categories(value: Any) -> list[str]:

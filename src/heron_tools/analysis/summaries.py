@@ -23,8 +23,8 @@ from heron_tools.analysis.slicing import (
     TEMPLATES,
     TEXTS_NOTE,
     Analysis,
-    Column,
     Floats,
+    SliceColumn,
     Slicer,
     Split,
     cards_page,
@@ -35,8 +35,8 @@ from heron_tools.analysis.slicing import (
 )
 from heron_tools.analysis.systems import read_systems
 from heron_tools.statistics.options import say_unused
-from heron_tools.statistics.outcome import Drawn, Outcome, Rows
-from heron_tools.statistics.profiles import Pair
+from heron_tools.statistics.outcome import AnalysisResult, Drawn, Rows
+from heron_tools.statistics.profiles import ArticleSummary
 from heron_tools.statistics.summaries import describe_system, open_tools
 
 # Numbers to slice by: the name in tables, and in `heron.metrics.summary`.
@@ -117,10 +117,10 @@ def slice_summaries(split: Split) -> Slicer:
     )
 
 
-def by_number(slicer: Slicer, by: str) -> Column:
+def by_number(slicer: Slicer, by: str) -> SliceColumn:
     """Slice by a number of articles and gold summaries."""
     title, name = _STATISTICS[by]
-    return Column(title, np.asarray(slicer.split.frame[name]), unknown="(too short)")
+    return SliceColumn(title, np.asarray(slicer.split.frame[name]), unknown="(too short)")
 
 
 def measure(slicer: Slicer, rows_M: Rows) -> dict[str, Cell]:
@@ -217,7 +217,7 @@ def systems_of(split: Split) -> list[Summarizer]:
     return scored + _baselines(split)
 
 
-def statistics(slicer: Slicer) -> Outcome:
+def statistics(slicer: Slicer) -> AnalysisResult:
     """Compare the summaries with the gold ones: novelty, compression, repetition.
 
     Unicode variants are unified, as the run did when it read its data.
@@ -230,8 +230,8 @@ def statistics(slicer: Slicer) -> Outcome:
     system_pairs = []
     for row, group in enumerate(slicer.groups):
         article = spell(frame["article"][row])
-        gold_pairs.append(Pair(article, spell(frame["gold"][row]), group))
-        system_pairs.append(Pair(article, spell(frame["prediction"][row]), group))
+        gold_pairs.append(ArticleSummary(article, spell(frame["gold"][row]), group))
+        system_pairs.append(ArticleSummary(article, spell(frame["prediction"][row]), group))
 
     tools = open_tools(split.options, split.data)
     title = with_synthetic(f"{split.run}: {split.name}", split.data.synthetic)
@@ -239,7 +239,7 @@ def statistics(slicer: Slicer) -> Outcome:
     return describe_system(gold_pairs, system_pairs, tools, title, stem, split.options.seed)
 
 
-def page(slicer: Slicer, megabytes: float = MEGABYTES) -> Outcome:
+def page(slicer: Slicer, megabytes: float = MEGABYTES) -> AnalysisResult:
     """Write the page of all summaries; articles are cut to fit `megabytes` in total."""
     split = slicer.split
     longest = fit_length(split.frame["article"], int(megabytes * 1e6), _EVERY)
@@ -251,7 +251,7 @@ def page(slicer: Slicer, megabytes: float = MEGABYTES) -> Outcome:
         total=len(split.frame),
         longest=longest,
     )
-    return Outcome(files={page_name(split, "summaries"): html})
+    return AnalysisResult(files={page_name(split, "summaries"): html})
 
 
 def payload(slicer: Slicer, longest: int | None = None) -> dict[str, Any]:

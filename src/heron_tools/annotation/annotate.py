@@ -30,8 +30,8 @@ from heron_tools.annotation.measures import (
 from heron_tools.annotation.sheets import (
     COLUMNS,
     LABEL,
-    Answers,
-    Key,
+    RaterAnswers,
+    StudyKey,
     draw_rows,
     parse_questions,
     read_answers,
@@ -59,7 +59,7 @@ class DrawOptions(DataFolders):
 
 
 @dataclass
-class CollectOptions:
+class CollectAnnotationsOptions:
     """Options of `heron annotate collect`."""
 
     sheets: list[Path]  # filled in; a file is named after its rater
@@ -108,7 +108,7 @@ def _draw(arguments: Sequence[str]) -> int:
         for row, example in enumerate(drawn):
             drawn[row] = dataclasses.replace(example, text=with_markers(example, config))
 
-    key = Key(
+    key = StudyKey(
         task=config.task,
         data=config.name,
         split=options.split,
@@ -153,7 +153,7 @@ def _gold_texts(drawn: Sequence[Example], config: DataConfig) -> dict[str, list[
 
 def _collect(arguments: Sequence[str]) -> int:
     """Read filled sheets, print their agreement and write the answers; returns the exit code."""
-    options = parse_options(CollectOptions, arguments)
+    options = parse_options(CollectAnnotationsOptions, arguments)
     key = read_key(options.key)
     answers = read_answers(options.sheets, key)
     if not answers.rows:
@@ -182,7 +182,7 @@ def _collect(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _labels(answers: Answers, question: str) -> Labels:
+def _labels(answers: RaterAnswers, question: str) -> Labels:
     """Arrange the answers to a question by row and rater."""
     by_item: dict[str, dict[str, str]] = {}
     for guid, rater, row_answers in answers.rows:
@@ -196,7 +196,7 @@ def _labels(answers: Answers, question: str) -> Labels:
     return Labels(list(by_item), raters, values)
 
 
-def _tables(answers: Answers, key: Key) -> list[Table]:
+def _tables(answers: RaterAnswers, key: StudyKey) -> list[Table]:
     """Show the mean and rater difference of each scale, and agreement on the other questions."""
     tables = []
     if key.scales:
@@ -227,7 +227,7 @@ def _tables(answers: Answers, key: Key) -> list[Table]:
     return tables
 
 
-def _write_predictions(labels: Labels, key: Key, out: Path) -> None:
+def _write_predictions(labels: Labels, key: StudyKey, out: Path) -> None:
     """Write tables for `heron score`: gold labels, each rater's labels and the majority's."""
     predicted = {}
     for number, rater in enumerate(labels.raters):

@@ -22,7 +22,7 @@ import numpy as np
 from heron.base.cells import as_text
 from heron.base.errors import ConfigError, DataError, Problem, raise_all
 from heron.base.files import atomic_open, read_json, write_json
-from heron.base.tables import Table, cell_text, is_missing, read_table, table_stem, write_table
+from heron.base.tables import FileTable, cell_text, is_missing, read_table, table_stem, write_table
 from heron.data.examples import Example
 
 LABEL = "label"  # the question for the class of a row
@@ -37,7 +37,7 @@ _NO = frozenset(("0", "n", "no", "false", "-", "לא", "nu"))
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class StudyKey:
     """A study's questions, rows and raters; `key.json`."""
 
     task: str
@@ -167,7 +167,11 @@ def assign_raters(
 
 
 def write_sheets(
-    drawn: Sequence[Example], key: Key, out: Path, shown: Mapping[str, Sequence[str]], seed: int
+    drawn: Sequence[Example],
+    key: StudyKey,
+    out: Path,
+    shown: Mapping[str, Sequence[str]],
+    seed: int,
 ) -> list[Path]:
     """Write a sheet for each rater, each row in `per_row` of them, and the key.
 
@@ -213,24 +217,24 @@ def write_sheets(
     return [*paths, key_path]
 
 
-def read_key(path: Path) -> Key:
+def read_key(path: Path) -> StudyKey:
     """Read `key.json`; a DataError for any other file."""
     try:
-        return Key(**read_json(path))
+        return StudyKey(**read_json(path))
     except (ValueError, TypeError) as error:
         fix = "the key.json that `heron annotate draw` wrote beside the sheets"
         raise DataError(str(path), "is no key.json", fix) from error
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class RaterAnswers:
     """The answers of all raters."""
 
     rows: Sequence[tuple[str, str, Mapping[str, str]]]  # guid, rater, answers by question
     unfinished: Mapping[str, int]  # rows without all answers, by rater
 
 
-def read_answers(paths: Sequence[Path], key: Key) -> Answers:
+def read_answers(paths: Sequence[Path], key: StudyKey) -> RaterAnswers:
     """Read filled sheets; a file is named after its rater.
 
     Raises:
@@ -271,11 +275,11 @@ def read_answers(paths: Sequence[Path], key: Key) -> Answers:
                 unfinished[rater] += 1
 
     raise_all(problems)
-    return Answers(rows, unfinished)
+    return RaterAnswers(rows, unfinished)
 
 
 def _read_row(
-    table: Table, index: int, questions: Mapping[str, Sequence[str]]
+    table: FileTable, index: int, questions: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, str], list[Problem]]:
     """Read the answers of a row, ignoring case.
 
@@ -325,7 +329,7 @@ def write_for_people(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
             writer.writerow(map(as_text, row))
 
 
-def read_from_people(path: Path) -> Table:
+def read_from_people(path: Path) -> FileTable:
     """Read a table that people have filled in, whatever spreadsheet program wrote it.
 
     Raises:
@@ -334,7 +338,7 @@ def read_from_people(path: Path) -> Table:
     return filled_rows(read_table(path, own=True))
 
 
-def filled_rows(table: Table) -> Table:
+def filled_rows(table: FileTable) -> FileTable:
     """Drop empty rows, which spreadsheet programs write after the last row."""
     is_filled = [not all(map(is_missing, row.values())) for row in table.rows]
     rows = list(compress(table.rows, is_filled))

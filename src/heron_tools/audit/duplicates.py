@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from heron_tools.audit.findings import Finding, Measure, Row, grouped, severity
+from heron_tools.audit.findings import Finding, FindingRow, Measure, grouped, severity
 from heron_tools.audit.texts import Numbered, Splits, names_of, numbered
 
 IDENTICAL, LOOSE = "identical", "but for case, punctuation, spaces"
@@ -19,7 +19,7 @@ _UNITS = {1: "text", 2: "pair"}  # by the number of a row's texts
 _SERIOUS_SHARE = 0.005  # of a split's rows
 _Levels = Mapping[str, Mapping[str, npt.NDArray[Any]]]  # by level, by split; see `numbered`
 _Place = tuple[str, ...]  # one split, or two
-_Copies = list[list[Row]]  # groups of duplicate rows
+_Copies = list[list[FindingRow]]  # groups of duplicate rows
 _ByLevel = dict[str, _Copies]  # identical rows are in both levels
 
 
@@ -116,7 +116,7 @@ def _texts(
         columns[name] = [number]
 
     measures = []
-    listed: list[Row] = []
+    listed: list[FindingRow] = []
     largest = 0
     for name, numbers in columns.items():
         copies = _copies(splits, levels, place, numbers)
@@ -193,7 +193,7 @@ def _groups_of(
             example = splits[split][row]
             for key in dict.fromkeys(key_NK[row].tolist()):
                 if key in repeated_keys:
-                    rows_of[key].append(Row(split, example.guid, example.label))
+                    rows_of[key].append(FindingRow(split, example.guid, example.label))
 
     groups = list(rows_of.values())
     if len(keys_NK) > 1:
@@ -224,11 +224,11 @@ def _count(copies: _Copies) -> int:
     return len({row.place for rows in copies for row in rows})
 
 
-def _listed(copies: _ByLevel) -> list[Row]:
+def _listed(copies: _ByLevel) -> list[FindingRow]:
     """List all rows: conflicting labels first, and within each part identical texts first."""
     identical = {row.place for rows in copies[IDENTICAL] for row in rows}
 
-    def rank(rows: list[Row]) -> tuple[bool, bool]:
+    def rank(rows: list[FindingRow]) -> tuple[bool, bool]:
         has_one_label = len({row.label for row in rows}) < 2
         return has_one_label, not identical.issuperset(row.place for row in rows)
 

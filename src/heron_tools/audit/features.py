@@ -148,22 +148,22 @@ def _values(values: Iterable[object]) -> Values:
     return np.array(converted)
 
 
-class Vocabulary(NamedTuple):
+class FrequentWords(NamedTuple):
     """The frequent words of a field (V), and a sparse 0/1 matrix of examples by words."""
 
     words: list[str]
     holds_NV: Any
 
 
-def vocabulary(field_texts: Sequence[str]) -> Vocabulary:
+def vocabulary(field_texts: Sequence[str]) -> FrequentWords:
     """Find the words that are in at least 10 texts and in at least .2 % of them."""
     least = _least_texts(len(field_texts))
     counter = CountVectorizer(analyzer=words, binary=True, min_df=least, dtype=np.int64)
     try:
         holds_NV = counter.fit_transform(field_texts)
     except ValueError:  # no word is that frequent
-        return Vocabulary([], None)
-    return Vocabulary(counter.get_feature_names_out().tolist(), holds_NV.tocsr())
+        return FrequentWords([], None)
+    return FrequentWords(counter.get_feature_names_out().tolist(), holds_NV.tocsr())
 
 
 def _least_texts(total: int) -> int:
@@ -171,7 +171,7 @@ def _least_texts(total: int) -> int:
     return max(_LEAST_ROWS, int(_LEAST_SHARE * total))
 
 
-def best_words(vocabulary: Vocabulary, gold_N: Ids, fold_N: Ids, classes: int) -> list[str]:
+def best_words(vocabulary: FrequentWords, gold_N: Ids, fold_N: Ids, classes: int) -> list[str]:
     """Choose the words whose rule (class if present, class if absent) is best on held-out folds.
 
     Args:
@@ -213,7 +213,7 @@ def word_feature(field: str, word: str, field_texts: Sequence[str]) -> Feature:
 
 
 def typical_words(
-    split: str, field: str, vocabulary: Vocabulary, gold_N: Ids, labels: Sequence[str]
+    split: str, field: str, vocabulary: FrequentWords, gold_N: Ids, labels: Sequence[str]
 ) -> list[Finding]:
     """List the words most typical of each class, by pointwise mutual information.
 

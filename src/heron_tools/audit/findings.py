@@ -13,7 +13,7 @@ SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "info")
 Measure = Mapping[str, str | int | float | None]
 
 
-class Row(NamedTuple):
+class FindingRow(NamedTuple):
     """A row that a finding is about."""
 
     split: str  # its split
@@ -27,15 +27,15 @@ class Row(NamedTuple):
         return self.split, self.guid
 
 
-def rows_of(split: str, examples: Iterable[Example]) -> list[Row]:
+def rows_of(split: str, examples: Iterable[Example]) -> list[FindingRow]:
     """Make rows of examples, each its own group."""
     rows = []
     for number, example in enumerate(examples, 1):
-        rows.append(Row(split, example.guid, example.label, number))
+        rows.append(FindingRow(split, example.guid, example.label, number))
     return rows
 
 
-def grouped(groups: Iterable[Iterable[Row]]) -> list[Row]:
+def grouped(groups: Iterable[Iterable[FindingRow]]) -> list[FindingRow]:
     """List the rows of groups, with the group's number."""
     numbered = []
     for number, rows in enumerate(groups, 1):
@@ -62,7 +62,7 @@ class Finding:
     title: str  # one sentence
     # Rows of a table, all with the same keys; shares are fractions from 0 to 1.
     measures: Sequence[Measure] = ()
-    rows: Sequence[Row] = ()  # the rows concerned, the worst first
+    rows: Sequence[FindingRow] = ()  # the rows concerned, the worst first
     advice: str = ""  # what to do, with the configuration key
     meaning: str = ""  # how to read the numbers and which rows are listed; may be empty
 

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from heron.base.terminal import tracked
 from heron.data.examples import Example
-from heron_tools.audit.findings import Finding, Row, grouped, severity
+from heron_tools.audit.findings import Finding, FindingRow, grouped, severity
 from heron_tools.audit.texts import ARTICLE, HYPOTHESIS, WINDOW, Numbered, Splits, names_of
 
 THRESHOLD = 0.8
@@ -41,7 +41,7 @@ Counts = npt.NDArray[Any]
 _Key = tuple[str, ...]  # a row's texts
 _Rows = list[tuple[_Key, Example]]
 Neighbours = Mapping[str, Mapping[str, float]]  # overlap of each pair of near texts, a fraction
-_Link = tuple[bool, float, list[Row]]  # whether labels agree, the smaller overlap, both rows
+_Link = tuple[bool, float, list[FindingRow]]  # whether labels agree, the smaller overlap, both rows
 
 
 def find_near_duplicates(
@@ -245,14 +245,14 @@ def _links(
 
     links = []
     for key, example in rows[first]:
-        row = Row(first, example.guid, example.label)
+        row = FindingRow(first, example.guid, example.label)
         for near_key, overlap in _near_keys(key, copies_of, neighbours):
             for copy in copies_of[near_key]:
                 if first == second and example.guid >= copy.guid:
                     continue  # each pair of a split once
 
                 labels_agree = example.label == copy.label
-                pair = [row, Row(second, copy.guid, copy.label)]
+                pair = [row, FindingRow(second, copy.guid, copy.label)]
                 links.append((labels_agree, overlap, pair))
 
     return sorted(links, key=lambda link: (link[0], -link[1]))

@@ -15,14 +15,14 @@ from heron import __version__
 from heron.base.cells import Cell, Formatted, Table
 from heron.base.errors import visible
 from heron.base.files import write_file, write_json
-from heron.base.terminal import gather, output
+from heron.base.terminal import hold_results, output
 from heron.data.examples import Example
 from heron.data.findings import text_options
 from heron.data.markers import event_markers, with_markers
 from heron.languages import get_language
 from heron.reports.pages import cut_text, render
 from heron.results.shipped import Shipped
-from heron_tools.audit.findings import SEVERITIES, Finding, Row
+from heron_tools.audit.findings import SEVERITIES, Finding, FindingRow
 from heron_tools.audit.texts import WINDOW, names_of, sides
 
 _ROWS = 200  # per finding; findings.json has all
@@ -80,7 +80,7 @@ class Report:
                 examples[split, example.guid] = example
         return examples
 
-    def rows(self, finding: Finding, limit: int) -> list[tuple[Row, list[str]]]:
+    def rows(self, finding: Finding, limit: int) -> list[tuple[FindingRow, list[str]]]:
         """List the first rows of a finding, with their texts; events have their markers."""
         shown = []
         for row in finding.rows[:limit]:
@@ -139,7 +139,7 @@ def print_summary(report: Report) -> None:
 
     columns = ("severity", "id", "finding", "advice")
     rows = [(finding.severity, finding.id, finding.title, finding.advice) for finding in shown]
-    if gather(tables=[Table(title, columns, tuple(rows))]):
+    if hold_results(tables=[Table(title, columns, tuple(rows))]):
         return
 
     console = Console(file=output().file, highlight=False)

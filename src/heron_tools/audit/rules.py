@@ -170,7 +170,7 @@ def predict_splits(
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class FeatureRule:
     """Predicts classes from the values of a feature."""
 
     # For numbers; None: each value has its own class.
@@ -194,7 +194,7 @@ class Rule:
         return ", ".join(cases)
 
 
-def fit(values_N: Values, gold_N: Ids, classes: int) -> Rule:
+def fit(values_N: Values, gold_N: Ids, classes: int) -> FeatureRule:
     """Fit the rule with the fewest errors on these rows; numbers get a threshold.
 
     Args:
@@ -212,11 +212,11 @@ def fit(values_N: Values, gold_N: Ids, classes: int) -> Rule:
         class_of = {}
         for value in counts_VC.sum(1).argsort(kind="stable")[::-1]:  # the most frequent first
             class_of[str(names[value])] = int(best_V[value])
-        return Rule(None, class_of, majority_class)
+        return FeatureRule(None, class_of, majority_class)
 
     if len(names) == 1:
         class_of = {"<=": majority_class, ">": majority_class}
-        return Rule(float(names[0]), class_of, majority_class)
+        return FeatureRule(float(names[0]), class_of, majority_class)
 
     # A threshold after each value but the last.
     below_VC = counts_VC.cumsum(0)
@@ -229,4 +229,4 @@ def fit(values_N: Values, gold_N: Ids, classes: int) -> Rule:
         "<=": int(below_VC[best].argmax()),
         ">": int(above_VC[best].argmax()),
     }
-    return Rule(threshold, class_of, majority_class)
+    return FeatureRule(threshold, class_of, majority_class)

@@ -17,11 +17,11 @@ from heron_tools.audit.features import (
     vocabulary,
     word_feature,
 )
-from heron_tools.audit.findings import Finding, Measure, Row, rows_of, severity
+from heron_tools.audit.findings import Finding, FindingRow, Measure, rows_of, severity
 from heron_tools.audit.rules import (
+    FeatureRule,
     Ids,
     Labelled,
-    Rule,
     Score,
     Values,
     fit,
@@ -42,16 +42,16 @@ _ADVICE = {
 _ADVICE_ELSE = "also report this rule, and a baseline that sees only that text"
 
 
-class Judged(NamedTuple):
+class ScoredRule(NamedTuple):
     """A feature, its rule, the rule's score on every split, and rows that it gets right.
 
     Those are rows that the rule gets right and the majority class does not.
     """
 
     feature: Feature
-    rule: Rule
+    rule: FeatureRule
     scores: list[Score]
-    given_away: list[Row]
+    given_away: list[FindingRow]
 
     @property
     def gain(self) -> float:
@@ -86,7 +86,7 @@ def find_shortcuts(
 
     # The critical value of z for so many rules (Bonferroni).
     critical_z = float(norm.isf(_CHANCE / max(len(judged) + tried_words, 1)))
-    families: dict[str, list[Judged]] = {}
+    families: dict[str, list[ScoredRule]] = {}
     for rule in judged:
         id = rule.feature.family
         if rule.feature.field in EVIDENCE:
@@ -103,7 +103,9 @@ def find_shortcuts(
     return findings
 
 
-def _judge(features: Mapping[str, Feature], parts: Mapping[str, Labelled], classes: int) -> Judged:
+def _judge(
+    features: Mapping[str, Feature], parts: Mapping[str, Labelled], classes: int
+) -> ScoredRule:
     """Fit the rule of one feature on the first split; score it and list its rows on every split.
 
     Args:
@@ -131,7 +133,7 @@ def _judge(features: Mapping[str, Feature], parts: Mapping[str, Labelled], class
         given_away = compress(examples, is_given_away_N)
         rows += rows_of(split, given_away)
 
-    return Judged(features[first], rule, scores, rows)
+    return ScoredRule(features[first], rule, scores, rows)
 
 
 def _add_words(
@@ -170,7 +172,7 @@ def _add_words(
     return findings, tried
 
 
-def _finding(id: str, rules: Sequence[Judged], labels: Sequence[str]) -> Finding:
+def _finding(id: str, rules: Sequence[ScoredRule], labels: Sequence[str]) -> Finding:
     """Describe the significant rules of one family of features; the first is the best."""
     best = rules[0]
     description = f"{best.feature.name}: {best.rule.describe(labels)}"
@@ -189,7 +191,7 @@ def _finding(id: str, rules: Sequence[Judged], labels: Sequence[str]) -> Finding
     )
 
 
-def _measures(rules: Sequence[Judged], labels: Sequence[str]) -> list[Measure]:
+def _measures(rules: Sequence[ScoredRule], labels: Sequence[str]) -> list[Measure]:
     """Lay out the scores of rules, one row for each split."""
     measures: list[Measure] = []
     for feature, rule, scores, _ in rules:
@@ -199,7 +201,7 @@ def _measures(rules: Sequence[Judged], labels: Sequence[str]) -> list[Measure]:
     return measures
 
 
-def _overview(judged: Sequence[Judged], labels: Sequence[str]) -> list[Finding]:
+def _overview(judged: Sequence[ScoredRule], labels: Sequence[str]) -> list[Finding]:
     """Show the best rules, significant or not."""
     if not judged:
         return []

@@ -6,7 +6,7 @@ from pathlib import Path
 from heron.base.errors import Problem
 from heron.base.registry import on_demand
 from heron.base.tables import (
-    Table,
+    FileTable,
     is_missing,
     number_text,
     open_text,
@@ -31,9 +31,9 @@ def open_texts(config: DataConfig, files: Mapping[str, Path]) -> Reader:
     columns = config.columns
 
     def read(
-        source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
+        source: Path | FileTable, labels: Labels, label_column: str, keys: Mapping[str, str]
     ) -> Rows:
-        table = source if isinstance(source, Table) else text_table(source, config)
+        table = source if isinstance(source, FileTable) else text_table(source, config)
         needed = {column: SIDE for column, key in keys.items() if key == SIDE}
         table.require(keys={**needed, columns.text: "data.columns.text"})
         return TextReader(table, config, labels).read_all()
@@ -44,7 +44,7 @@ def open_texts(config: DataConfig, files: Mapping[str, Path]) -> Reader:
 class TextReader(TableReader):
     """Turns the rows of one table of texts into examples, and collects problems."""
 
-    def __init__(self, table: Table, config: DataConfig, labels: Labels):
+    def __init__(self, table: FileTable, config: DataConfig, labels: Labels):
         super().__init__(table, config, labels)
         self.known: set[str] = set()
 
@@ -78,7 +78,7 @@ class TextReader(TableReader):
         return self.example(index, guid, text, {}, group, label=TEXT)
 
 
-def text_table(path: Path, config: DataConfig) -> Table:
+def text_table(path: Path, config: DataConfig) -> FileTable:
     """Read a file, also compressed (.gz), as a table with a column of texts.
 
     Each non-blank line of a .txt file is a text, and each sentence of a CoNLL-U file (its
@@ -111,7 +111,7 @@ def text_table(path: Path, config: DataConfig) -> Table:
     if not texts:
         problems.append(Problem(str(path), "has no texts", "at least one is needed"))
     rows = [{column: text} for text in texts.values()]
-    return Table(path, (column,), rows, list(texts), problems)
+    return FileTable(path, (column,), rows, list(texts), problems)
 
 
 TEXTS = Format(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from heron.base.registry import Registry, on_demand
 from heron.config.constraints import Share
-from heron.data import Rules
+from heron.data import SettingRules
 from heron.data.config import DataConfig, second_text_problems
 from heron.tasks.config import Config, TaskConfig
 from heron.tasks.task import FOR_CLASSES, FOR_TEXTS, About, Task
@@ -63,7 +63,7 @@ TASK = Task(
     head="mlm",
     options=MlmConfig,
     has_classes=False,
-    rules=Rules(
+    rules=SettingRules(
         long_forms=("masked",),
         classifiers=("mlm",),
         ignores=(*FOR_CLASSES, *FOR_TEXTS, "data.label_aliases"),

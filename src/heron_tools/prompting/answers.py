@@ -28,7 +28,7 @@ _TABLE = "create table if not exists answers (key text primary key, value text)"
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ModelRequest:
     """One question to a model."""
 
     key: str  # hash of all that can change the answer
@@ -37,7 +37,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """A model's answer."""
 
     text: str = ""  # generated text; with `likelihood`, the most probable choice
@@ -53,13 +53,13 @@ class Answer:
 
 
 # The keys of requests with their answers, as they arrive.
-KeyedAnswers = Iterator[tuple[str, Answer]]
+KeyedAnswers = Iterator[tuple[str, ModelAnswer]]
 
 
 class Backend(Protocol):
     """Answers each request once, in any order."""
 
-    def answer(self, requests: Sequence[Request]) -> KeyedAnswers:
+    def answer(self, requests: Sequence[ModelRequest]) -> KeyedAnswers:
         """Yield the key of a request and its answer as soon as it arrives.
 
         Raises:
@@ -67,7 +67,7 @@ class Backend(Protocol):
         """
 
 
-def estimate_tokens(request: Request) -> int:
+def estimate_tokens(request: ModelRequest) -> int:
     """Estimate tokens from UTF-8 bytes: about four per token in any script."""
     tokens = 0
     for message in request.messages:
@@ -103,7 +103,7 @@ class Store:
     def _open(self) -> sqlite3.Connection:
         return sqlite3.connect(self.path, timeout=60)
 
-    def find(self, keys: Iterable[str]) -> dict[str, Answer]:
+    def find(self, keys: Iterable[str]) -> dict[str, ModelAnswer]:
         """Read stored answers.
 
         Args:
@@ -113,19 +113,19 @@ class Store:
             The answers by key, without those that are not stored.
         """
         query = "select value from answers where key = ?"
-        answers: dict[str, Answer] = {}
+        answers: dict[str, ModelAnswer] = {}
         with closing(self._open()) as database:
             for key in keys:
                 row = database.execute(query, (key,)).fetchone()
                 if row:
                     values = json.loads(row[0])
                     values["logprobs"] = tuple(values["logprobs"])
-                    answers[key] = Answer(**values)
+                    answers[key] = ModelAnswer(**values)
         return answers
 
     def ask(
-        self, requests: Iterable[Request], backend: Backend, title: str, bar: bool | None
-    ) -> dict[str, Answer]:
+        self, requests: Iterable[ModelRequest], backend: Backend, title: str, bar: bool | None
+    ) -> dict[str, ModelAnswer]:
         """Get an answer to every request, from the store or the model.
 
         Args:
@@ -151,7 +151,7 @@ class Store:
             answers[key] = answer
         return answers
 
-    def keep(self, answers: Iterable[tuple[str, Answer]]) -> KeyedAnswers:
+    def keep(self, answers: Iterable[tuple[str, ModelAnswer]]) -> KeyedAnswers:
         """Store each answer as it arrives, then yield it; no stored answer is overwritten."""
         insertion = "insert or ignore into answers values (?, ?)"
         with closing(self._open()) as database:

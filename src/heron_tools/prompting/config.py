@@ -9,12 +9,20 @@ from typing import Annotated
 
 from annotated_types import Ge, Interval
 
-from heron.config.constraints import MISSING, Checked, Count, Natural, OneOf, Positive, Share
+from heron.config.constraints import (
+    MISSING,
+    ConstrainedConfig,
+    Count,
+    Natural,
+    OneOf,
+    Positive,
+    Share,
+)
 from heron.languages import LANGUAGES
 
 
 @dataclass
-class ModelConfig(Checked):
+class ModelConfig(ConstrainedConfig):
     """A language model and its backend."""
 
     name: str = MISSING  # hub id or folder, or the name by which a server knows it
@@ -37,7 +45,7 @@ class ModelConfig(Checked):
 
 
 @dataclass
-class PromptConfig(Checked):
+class PromptConfig(ConstrainedConfig):
     """A prompt, as Jinja2 templates.
 
     Variables of the templates: `words` (`prompting:` of the language's YAML), `classes` (of the
@@ -78,7 +86,7 @@ class TrafficConfig:
 
 
 @dataclass
-class TranslationConfig(Checked):
+class TranslationConfig(ConstrainedConfig):
     """Machine translation of rows and answers; none if `input` and `output` are null."""
 
     # the language that rows are translated to for prompts; null: the data's
@@ -103,7 +111,7 @@ class TranslationConfig(Checked):
 
 
 @dataclass
-class PromptingConfig(Checked):
+class PromptingConfig(ConstrainedConfig):
     """Settings of a run that prompts a language model."""
 
     NEUTRAL = ("traffic", "model.key", "model.input_price", "model.output_price")

@@ -28,7 +28,7 @@ from heron.data.hub import loading, origin
 from heron.data.weights import load_weights
 from heron.models.config import EncoderConfig
 from heron.tasks.config import Config
-from heron_tools.prompting.answers import Answer, KeyedAnswers, Request
+from heron_tools.prompting.answers import KeyedAnswers, ModelAnswer, ModelRequest
 from heron_tools.prompting.config import ModelConfig, PromptingConfig
 from heron_tools.prompting.prompts import as_text
 
@@ -98,13 +98,13 @@ class LocalModel:
         model.eval()
         return model.cuda() if uses_gpu(self.accelerator) else model
 
-    def count_tokens(self, request: Request) -> int:
+    def count_tokens(self, request: ModelRequest) -> int:
         """Count the tokens of a request."""
         return len(self._encode([self._text(request)])[0])
 
-    def answer(self, requests: Sequence[Request]) -> KeyedAnswers:
+    def answer(self, requests: Sequence[ModelRequest]) -> KeyedAnswers:
         """See `Backend`; a prompt that is too long for the model gets a failed answer."""
-        by_choices: dict[tuple[str, ...], list[Request]] = {}
+        by_choices: dict[tuple[str, ...], list[ModelRequest]] = {}
         for request in requests:
             by_choices.setdefault(request.choices, []).append(request)
 
@@ -117,7 +117,7 @@ class LocalModel:
                 length = len(ids)
                 if length > room:
                     error = f"the prompt has {length} tokens; with an answer after it, {room} fit"
-                    yield request.key, Answer(finish="failed", error=error)
+                    yield request.key, ModelAnswer(finish="failed", error=error)
                     continue
                 prompt = _Prompt(request.key, text, tuple(ids))
                 prompts.append(prompt)
@@ -136,7 +136,7 @@ class LocalModel:
         longest = max(len(ids) for ids in encoded)
         return limit - longest - 1
 
-    def _text(self, request: Request) -> str:
+    def _text(self, request: ModelRequest) -> str:
         """Write a request as one text, by the model's chat template if it has chats."""
         if self.settings.model.form == "completion":
             return as_text(request.messages)
@@ -209,7 +209,7 @@ class LocalModel:
                 best = choices[int(np.argmax(logprobs))]
                 yield (
                     prompt.key,
-                    Answer(
+                    ModelAnswer(
                         best,
                         logprobs=tuple(logprobs),
                         input_tokens=len(prompt.ids),
@@ -264,7 +264,7 @@ class LocalModel:
                 is_complete = stops or len(ids) < sampling.max_tokens
                 yield (
                     prompt.key,
-                    Answer(
+                    ModelAnswer(
                         text.strip(),
                         finish="stop" if is_complete else "length",
                         input_tokens=len(prompt.ids),

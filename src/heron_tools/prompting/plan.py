@@ -13,7 +13,7 @@ from heron.base.terminal import tracked
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
 from heron.tasks.config import Config
-from heron_tools.prompting.answers import Request, Store, estimate_tokens
+from heron_tools.prompting.answers import ModelRequest, Store, estimate_tokens
 from heron_tools.prompting.config import PromptingConfig
 from heron_tools.prompting.system import asked_splits, cost, fit_prompted
 from heron_tools.prompting.translation import Translator
@@ -34,7 +34,7 @@ class _Planned:
     config: Config  # of one of them
     runs: int = 0
     # Distinct requests by key, each with the most tokens of its answer.
-    requests: dict[str, tuple[Request, int]] = field(default_factory=dict)
+    requests: dict[str, tuple[ModelRequest, int]] = field(default_factory=dict)
 
 
 def plan(configs: Sequence[Config]) -> Table:
@@ -48,7 +48,7 @@ def plan(configs: Sequence[Config]) -> Table:
         DataError: data are missing or wrong.
     """
     models: dict[str, _Planned] = {}
-    translations: dict[str, Request] = {}  # by key, without those that are stored
+    translations: dict[str, ModelRequest] = {}  # by key, without those that are stored
     for config in tracked(configs, "planning", configs[0].trainer.enable_progress_bar):
         settings: PromptingConfig | None = config.prompting
         if settings is None:
@@ -109,7 +109,7 @@ def _row(planned: _Planned) -> tuple[Cell, ...]:
 
 def _missing_translations(
     translator: Translator, examples: Sequence[Example]
-) -> dict[str, Request]:
+) -> dict[str, ModelRequest]:
     """List the rows' texts without a stored translation; answers are not known yet."""
     texts = []
     for example in examples:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from heron.base.errors import ConfigError, first_line
 from heron.base.secrets import redact
 from heron.tasks.config import Config
-from heron_tools.prompting.answers import Answer, KeyedAnswers, Request
+from heron_tools.prompting.answers import KeyedAnswers, ModelAnswer, ModelRequest
 from heron_tools.prompting.config import PromptingConfig
 from heron_tools.prompting.prompts import as_text
 
@@ -52,7 +52,7 @@ class Server:
             max_retries=self.traffic.attempts - 1,
         )
 
-    def answer(self, requests: Sequence[Request]) -> KeyedAnswers:
+    def answer(self, requests: Sequence[ModelRequest]) -> KeyedAnswers:
         """See `Backend`."""
         _ = self.client  # a missing key is an error before anything is sent
         pool = ThreadPoolExecutor(self.traffic.concurrency)
@@ -70,7 +70,7 @@ class Server:
         finally:  # on an error or Ctrl+C: open requests are not waited for
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _ask(self, request: Request) -> Answer:
+    def _ask(self, request: ModelRequest) -> ModelAnswer:
         """Send a request; errors that may pass give a failed answer.
 
         Raises:
@@ -88,7 +88,7 @@ class Server:
         except openai.APIStatusError as failure:
             status = failure.status_code
             if status == 400 and "content_filter" in str(failure.body):
-                return Answer(finish="filtered")
+                return ModelAnswer(finish="filtered")
             if status < 500 and status not in _PASSING:
                 raise _refusal(failure, self.settings) from failure
             error = f"{status} {first_line(failure)}"
@@ -97,9 +97,9 @@ class Server:
             if isinstance(failure, ValueError):
                 attempts = 1
         seconds = time.monotonic() - start_time
-        return Answer(finish="failed", attempts=attempts, seconds=seconds, error=redact(error))
+        return ModelAnswer(finish="failed", attempts=attempts, seconds=seconds, error=redact(error))
 
-    def _once(self, request: Request) -> Answer:
+    def _once(self, request: ModelRequest) -> ModelAnswer:
         body = _chat_body(request, self.settings)
         if self.settings.model.form == "completion":
             body["prompt"] = as_text(body.pop("messages"))
@@ -124,7 +124,7 @@ def _refusal(failure: openai.APIStatusError, settings: PromptingConfig) -> Confi
     )
 
 
-def _chat_body(request: Request, settings: PromptingConfig) -> dict[str, Any]:
+def _chat_body(request: ModelRequest, settings: PromptingConfig) -> dict[str, Any]:
     """Write a request as OpenAI's interface takes it."""
     sampling = settings.sampling
     body: dict[str, Any] = {
@@ -140,7 +140,7 @@ def _chat_body(request: Request, settings: PromptingConfig) -> dict[str, Any]:
     return body
 
 
-def _read_completion(body: Any) -> Answer:
+def _read_completion(body: Any) -> ModelAnswer:
     """Read a response of OpenAI's interface, or raise a ValueError."""
     try:
         choice, usage = body["choices"][0], body.get("usage") or {}
@@ -150,7 +150,7 @@ def _read_completion(body: Any) -> Answer:
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise ValueError(f"no completion: {body!s:.80}") from error
     finish = {"content_filter": "filtered", "length": "length"}.get(str(reason), "stop")
-    return Answer(
+    return ModelAnswer(
         text,
         finish,
         input_tokens=int(usage.get("prompt_tokens") or 0),

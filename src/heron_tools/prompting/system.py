@@ -29,7 +29,7 @@ from heron.tasks.config import Config
 from heron.tasks.predictions import ClassPredictions, Predictions
 from heron.tasks.task import task_of
 from heron_tools.prompting import BACKENDS
-from heron_tools.prompting.answers import Answer, Backend, Request, Store, model_key
+from heron_tools.prompting.answers import Backend, ModelAnswer, ModelRequest, Store, model_key
 from heron_tools.prompting.config import PromptingConfig
 from heron_tools.prompting.parsing import Parsed, parse_class, parse_text
 from heron_tools.prompting.prompts import Prompter, as_text
@@ -40,12 +40,12 @@ LOG = "prompts.parquet"  # in the run folder: every prompt and answer
 
 
 @dataclass(frozen=True)
-class Question:
+class PromptedRow:
     """A row, the examples in its prompt, and the request."""
 
     example: Example
     shots: Sequence[Example]
-    request: Request
+    request: ModelRequest
 
 
 @dataclass
@@ -89,7 +89,7 @@ class PromptedModel:
             notes["cost"] = round(sum(costs), 6)
         return notes
 
-    def questions(self, examples: Sequence[Example], config: Config) -> list[Question]:
+    def questions(self, examples: Sequence[Example], config: Config) -> list[PromptedRow]:
         """Write the prompt of every row.
 
         Args:
@@ -133,7 +133,7 @@ class PromptedModel:
         example: Example,
         shots: Sequence[Example],
         answers: Sequence[str] | None = None,
-    ) -> Question:
+    ) -> PromptedRow:
         messages = tuple(prompter.messages(example, shots, answers))
         choices: tuple[str, ...] = ()
         seed: tuple[int, ...] = ()
@@ -142,9 +142,9 @@ class PromptedModel:
         elif self.settings.sampling.temperature > 0:
             seed = (self.config.seed,)
         key = fingerprint(self.model_key, messages, choices, *seed)
-        return Question(example, shots, Request(key, messages, choices))
+        return PromptedRow(example, shots, ModelRequest(key, messages, choices))
 
-    def ask(self, questions: Sequence[Question]) -> dict[str, Answer]:
+    def ask(self, questions: Sequence[PromptedRow]) -> dict[str, ModelAnswer]:
         """Get an answer to every question, from the store or the model; by key."""
         assert self.backend is not None
         cache_dir = Path(self.config.paths.cache)
@@ -186,7 +186,10 @@ class PromptedModel:
         return from_texts(examples, texts, config)
 
     def _note(
-        self, questions: Sequence[Question], answers: Sequence[Answer], parsed: Sequence[Parsed]
+        self,
+        questions: Sequence[PromptedRow],
+        answers: Sequence[ModelAnswer],
+        parsed: Sequence[Parsed],
     ) -> None:
         """Add rows to `LOG`, and say how many answers count as wrong."""
         counts = Counter[str]()
@@ -254,7 +257,7 @@ class NamedClasses(ClassPredictions):
 
 
 def _choose(
-    answers: Sequence[Answer], classes: Sequence[str]
+    answers: Sequence[ModelAnswer], classes: Sequence[str]
 ) -> tuple[list[Parsed], NDArray[np.float32]]:
     """Choose the most probable class of each answer.
 

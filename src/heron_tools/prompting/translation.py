@@ -26,7 +26,7 @@ from heron.metrics.summary import split_sentences
 from heron.models.config import EncoderConfig
 from heron.tasks.config import Config
 from heron.tasks.task import task_of
-from heron_tools.prompting.answers import Answer, KeyedAnswers, Request, Store
+from heron_tools.prompting.answers import KeyedAnswers, ModelAnswer, ModelRequest, Store
 from heron_tools.prompting.config import ModelConfig, PromptingConfig
 from heron_tools.prompting.prompts import user_message
 from heron_tools.prompting.server import Server
@@ -84,7 +84,7 @@ class Translator:
             return list(texts)
         return self.translate(texts, source, self.home)
 
-    def requests(self, texts: Sequence[str], source: str, target: str) -> list[Request]:
+    def requests(self, texts: Sequence[str], source: str, target: str) -> list[ModelRequest]:
         """List the translations that texts need; none where source and target are equal.
 
         Args:
@@ -107,7 +107,7 @@ class Translator:
         for text in dict.fromkeys(texts):
             if text.strip():
                 key = fingerprint(model, text)
-                requests.append(Request(key, (user_message(text),), (source, target)))
+                requests.append(ModelRequest(key, (user_message(text),), (source, target)))
         return requests
 
     @property
@@ -166,13 +166,13 @@ class LocalTranslation:
         self.settings, self.most_tokens = settings.translation, budget(config.batching)
         self._loaded: dict[str, tuple[Any, Any]] = {}
 
-    def answer(self, requests: Sequence[Request]) -> KeyedAnswers:
+    def answer(self, requests: Sequence[ModelRequest]) -> KeyedAnswers:
         """See `Backend`; `choices` of a request are its two languages."""
         for request in requests:
             source, target = request.choices
             text = request.messages[0]["content"]
             sentences = self._sentences(split_sentences(text), source, target)
-            yield request.key, Answer(" ".join(sentences))
+            yield request.key, ModelAnswer(" ".join(sentences))
 
     def _sentences(self, sentences: Sequence[str], source: str, target: str) -> Iterable[str]:
         """Translate sentences one by one."""
@@ -221,7 +221,7 @@ class TranslationServer(Server):
         key = os.environ.get(self.settings.model.key)
         return {"api_key": key} if key else {}
 
-    def _once(self, request: Request) -> Answer:
+    def _once(self, request: ModelRequest) -> ModelAnswer:
         source, target = request.choices
         text = request.messages[0]["content"]
         body = {"q": text, "source": source, "target": target, "format": "text", **self._key}
@@ -236,7 +236,7 @@ class TranslationServer(Server):
         try:
             if "data" in reply:
                 reply = reply["data"]["translations"][0]
-            return Answer(str(reply["translatedText"]).strip())
+            return ModelAnswer(str(reply["translatedText"]).strip())
         except (LookupError, TypeError) as error:
             raise ValueError(f"no translation: {reply!s:.80}") from error
 

@@ -10,10 +10,10 @@ from heron.tasks import FORK_ANALYSES
 def beside_published(options: Any) -> list[Any]:
     """Show a data set's statistics beside its paper's (`heron analyze data=`)."""
     from heron_tools.reproduction.results import published_statistics
-    from heron_tools.reproduction.targets import Request
+    from heron_tools.reproduction.targets import TargetRequest
 
     data_dir, cache_dir = options.folders
-    return published_statistics(options.data, Request(data_dir, cache_dir, options.seed))
+    return published_statistics(options.data, TargetRequest(data_dir, cache_dir, options.seed))
 
 
 @FORK_ANALYSES.late("report_view")

@@ -198,7 +198,7 @@ class ScoreTable:
         self.row_names = row_names_of(table) or row_names_of(published)
         self.classes: Sequence[str] = table.get("classes", ())
         self.data: Sequence[str] = table.get("data") or published["data"]
-        self.rule = Rule.read(table)
+        self.rule = SelectionRule.read(table)
         self.printed: dict[Names, Sequence[Any]] = dict(flat_rows(table["rows"]))
 
     @property
@@ -447,14 +447,14 @@ def _figure_view(
     return PaperView({name: table}, curves, title)
 
 
-class Rule(NamedTuple):
+class SelectionRule(NamedTuple):
     """How a paper chose the best cell of its grid: on validation, never on test."""
 
     metric: str  # the validation score whose mean over seeds decides
     among: tuple[str, ...]  # keys of the grid; only runs that agree in all others are compared
 
     @classmethod
-    def read(cls, table: PublishedPart) -> Rule | None:
+    def read(cls, table: PublishedPart) -> SelectionRule | None:
         """Read `choose: {by: f1, among: [optim.lr]}` of a paper's table; None without it."""
         entry = table.get("choose")
         if entry is None:
@@ -472,7 +472,7 @@ class Choice(NamedTuple):
     tied: Sequence[System] = ()  # other cells with the score of the chosen one
 
 
-def choose(groups: Sequence[System], rule: Rule) -> list[Choice]:
+def choose(groups: Sequence[System], rule: SelectionRule) -> list[Choice]:
     """Choose one cell for each combination of settings outside the grid; of a tie, the simplest.
 
     Cells without a score on validation are never chosen, unless there is only one cell.
@@ -498,7 +498,7 @@ def choose(groups: Sequence[System], rule: Rule) -> list[Choice]:
     return choices
 
 
-def chosen_table(runs: Sequence[RunRecord], rule: Rule) -> Table | None:
+def chosen_table(runs: Sequence[RunRecord], rule: SelectionRule) -> Table | None:
     """Show the chosen cells: settings, score on validation, scores on test.
 
     A choice without scores yet has a row, too.

@@ -15,7 +15,13 @@ from heron.config.constraints import Seed, field_types
 from heron.config.parsing import DataFolders, parse_options
 from heron.results import CLAIMS
 from heron_tools.reproduction.status import has_model, status_table
-from heron_tools.reproduction.targets import NOTHING, Request, Target, choose_targets, read_targets
+from heron_tools.reproduction.targets import (
+    NOTHING,
+    Target,
+    TargetRequest,
+    choose_targets,
+    read_targets,
+)
 
 if TYPE_CHECKING:  # importing these modules would load Hydra
     from heron.training.run import Run
@@ -107,8 +113,8 @@ def _seed_word(options: ReproduceOptions) -> str:
     return f"seed={','.join(map(str, options.seeds))}"
 
 
-def _request(options: ReproduceOptions) -> Request:
-    return Request(*options.folders, options.seeds[0], options.files, options.encoder)
+def _request(options: ReproduceOptions) -> TargetRequest:
+    return TargetRequest(*options.folders, options.seeds[0], options.files, options.encoder)
 
 
 def _check_files(target: Target, files: Sequence[Path]) -> None:

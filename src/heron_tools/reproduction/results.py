@@ -22,7 +22,7 @@ from heron.reports.pages import render
 from heron.reports.run import data_url
 from heron.results import STATISTICS
 from heron.results.collect import RunRecord
-from heron_tools.reproduction.comparing import (
+from heron_tools.reproduction.cell_comparison import (
     compare_runs,
     compare_values,
     comparison_table,
@@ -36,7 +36,7 @@ from heron_tools.reproduction.published import (
     all_published,
     find_published,
 )
-from heron_tools.reproduction.targets import NOTHING, Filled, Request, Target
+from heron_tools.reproduction.targets import NOTHING, Filled, Target, TargetRequest
 
 RESULT = "result.json"
 
@@ -112,7 +112,7 @@ def of_function(target: Target, filled: Filled) -> Reproduction:
     return Reproduction(target, tables, filled.figures, filled.files, {})
 
 
-def published_statistics(data: str, request: Request) -> list[Table]:
+def published_statistics(data: str, request: TargetRequest) -> list[Table]:
     """Compare a data set's statistics with its paper's.
 
     Args:

@@ -56,7 +56,7 @@ class Target:
         kind = {"T": "table", "F": "figure"}.get(self.key[0])
         return f"{kind}{self.key[1:]}" if kind else self.key
 
-    def compute(self, request: Request) -> Filled:
+    def compute(self, request: TargetRequest) -> Filled:
         """Call its function."""
         load_forks(experiment_roots())
         function = load(f"{PACKAGE}.{self.paper}.{self.function}")
@@ -65,7 +65,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class TargetRequest:
     """The arguments of a target's function."""
 
     data_dir: Path

@@ -12,7 +12,7 @@ from heron.results.shipped import Shipped
 from heron_tools.morphology.backends import Morphology, load_morphology
 from heron_tools.morphology.diversity import WINDOW, Diversity, diversity
 from heron_tools.statistics.options import AnalyzeOptions, say_unused
-from heron_tools.statistics.outcome import Outcome
+from heron_tools.statistics.outcome import AnalysisResult
 
 Words = Callable[[str], list[str]]
 
@@ -59,7 +59,7 @@ def measure_diversity(examples: Sequence[Example], backend: Morphology) -> list[
     return [diversity([analyses[text] for text in texts]) for texts in example_texts]
 
 
-def describe_labels(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
+def describe_labels(shipped: Shipped, options: AnalyzeOptions) -> AnalysisResult:
     """Describe the rows, lengths, overlap and diversity of all existing splits, by class."""
     unused = ("by", "types", "bins", "split", "published", "texts", "sample", "bertscore")
     say_unused(options, unused)
@@ -80,7 +80,7 @@ def describe_labels(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
         "mattr_window": WINDOW,
         "splits": splits,
     }
-    return Outcome(tuple(tables), facts, title=config.name)
+    return AnalysisResult(tuple(tables), facts, title=config.name)
 
 
 def split_statistics(

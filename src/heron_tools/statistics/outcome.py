@@ -49,7 +49,7 @@ class Slicing:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class AnalysisResult:
     """The result of an analysis."""
 
     tables: tuple[Table, ...] = ()  # printed and stored
@@ -61,7 +61,7 @@ class Outcome:
 
 
 def write_outcome(
-    outcome: Outcome, target: Path, stem: str, facts: Mapping[str, Any], **more: Content
+    outcome: AnalysisResult, target: Path, stem: str, facts: Mapping[str, Any], **more: Content
 ) -> list[Path]:
     """Print the tables of an analysis and write its files.
 

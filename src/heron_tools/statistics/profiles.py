@@ -41,7 +41,7 @@ _BATCH_SIZE = 256  # documents
 Shares = Mapping[str, Interval | None]
 
 
-class Pair(NamedTuple):
+class ArticleSummary(NamedTuple):
     """An article and its summary; pairs of one `group` are not independent ("": no group)."""
 
     article: str
@@ -75,7 +75,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class SummaryProfile:
     """Counts of some pairs of articles and summaries."""
 
     tallies: dict[str, Tally]  # counts of n-grams by unit, one of `UNITS`
@@ -87,7 +87,7 @@ class Profile:
         return len(self.group_N)
 
 
-def profile(pairs: Sequence[Pair], morphology: Morphology) -> Profile:
+def profile(pairs: Sequence[ArticleSummary], morphology: Morphology) -> SummaryProfile:
     """Count pairs in batches, because articles are long.
 
     Args:
@@ -119,7 +119,7 @@ def profile(pairs: Sequence[Pair], morphology: Morphology) -> Profile:
     # A set of units has no order.
     ordered = {unit: tallies[unit] for unit in UNITS if unit in tallies}
     group_N = group_ids([pair.group for pair in pairs])
-    return Profile(ordered, articles, summaries, group_N)
+    return SummaryProfile(ordered, articles, summaries, group_N)
 
 
 def _tokens(texts: list[str], side: Side, morphology: Morphology) -> dict[str, Sequence[Tokens]]:
@@ -167,7 +167,7 @@ def _counts(analysis: Analysis) -> Side:
     return side
 
 
-def merge(profiles: Sequence[Profile]) -> Profile:
+def merge(profiles: Sequence[SummaryProfile]) -> SummaryProfile:
     """Join profiles of different pairs; no group is in two of them."""
     tallies = {}
     for unit in UNITS:
@@ -184,7 +184,7 @@ def merge(profiles: Sequence[Profile]) -> Profile:
         groups.append(part.group_N + offset)
         offset += int(part.group_N.max(initial=-1)) + 1
 
-    return Profile(tallies, articles, summaries, np.concatenate(groups))
+    return SummaryProfile(tallies, articles, summaries, np.concatenate(groups))
 
 
 class Definition(NamedTuple):
@@ -200,7 +200,7 @@ class Definition(NamedTuple):
     compared: int = 0  # number of shares compared
 
 
-def definitions(profile: Profile) -> list[Definition]:
+def definitions(profile: SummaryProfile) -> list[Definition]:
     """Compute the shares by every definition."""
     definitions = []
     for unit, tally in profile.tallies.items():
@@ -220,7 +220,7 @@ def _averages(shares: Mapping[str, Floats], average: str = AVERAGE) -> dict[str,
     return averages
 
 
-def measure(profile: Profile, seed: int = 0) -> dict[str, Shares]:
+def measure(profile: SummaryProfile, seed: int = 0) -> dict[str, Shares]:
     """Compute each unit's shares with 95 % intervals, a bootstrap over documents."""
     intervals = {}
     for unit, tally in profile.tallies.items():
@@ -230,7 +230,7 @@ def measure(profile: Profile, seed: int = 0) -> dict[str, Shares]:
     return intervals
 
 
-class Comparison(NamedTuple):
+class ProfileComparison(NamedTuple):
     """Shares of a system's summaries and of the gold ones, by unit.
 
     Each share is over the articles where both have something to count.
@@ -242,7 +242,9 @@ class Comparison(NamedTuple):
     empty: int  # number of empty summaries of the system
 
 
-def compare_profiles(system: Profile, gold: Profile, seed: int = 0) -> Comparison:
+def compare_profiles(
+    system: SummaryProfile, gold: SummaryProfile, seed: int = 0
+) -> ProfileComparison:
     """Compare a system's summaries with the gold ones of the same articles.
 
     Args:
@@ -253,7 +255,7 @@ def compare_profiles(system: Profile, gold: Profile, seed: int = 0) -> Compariso
     _, lengths_N = system.tallies[WHITESPACE].lengths()
     empty = int((lengths_N == 0).sum())
 
-    comparison = Comparison({}, {}, {}, empty)
+    comparison = ProfileComparison({}, {}, {}, empty)
     for unit in system.tallies:
         system_shares = system.tallies[unit].shares(COUNT)
         gold_shares = gold.tallies[unit].shares(COUNT)

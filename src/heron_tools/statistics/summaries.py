@@ -20,16 +20,16 @@ from heron.tasks.summarization.scores import compute_asked, require_asked
 from heron_tools.morphology.backends import Morphology, load_morphology
 from heron_tools.statistics import figures
 from heron_tools.statistics.options import ALWAYS, AnalyzeOptions, say_unused
-from heron_tools.statistics.outcome import Content, Outcome
+from heron_tools.statistics.outcome import AnalysisResult, Content
 from heron_tools.statistics.profiles import (
     MORPHEMES,
     UNITS,
     WHITESPACE,
-    Comparison,
+    ArticleSummary,
     Definition,
-    Pair,
-    Profile,
+    ProfileComparison,
     Shares,
+    SummaryProfile,
     compare_profiles,
     definitions,
     measure,
@@ -73,7 +73,7 @@ def open_tools(options: AnalyzeOptions, config: DataConfig) -> Tools:
     return load_morphology(options.morphology, get_language(config.language)), published
 
 
-def describe_summaries(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
+def describe_summaries(shipped: Shipped, options: AnalyzeOptions) -> AnalysisResult:
     """Describe lengths, morphology, novelty and compression of the splits whose files exist.
 
     With `texts=`, their texts are written for another parser instead.
@@ -94,7 +94,7 @@ def describe_summaries(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
         for pairs in sets.values():
             for pair in pairs:
                 texts |= {pair.article: None, pair.summary: None}
-        return Outcome(files={options.texts: {"text": list(texts)}})
+        return AnalysisResult(files={options.texts: {"text": list(texts)}})
 
     require_asked(options.bertscore_config())
     morphology, published = open_tools(options, config)
@@ -133,8 +133,13 @@ def describe_summaries(shipped: Shipped, options: AnalyzeOptions) -> Outcome:
 
 
 def describe_system(
-    gold: Sequence[Pair], system: Sequence[Pair], tools: Tools, title: str, stem: str, seed: int
-) -> Outcome:
+    gold: Sequence[ArticleSummary],
+    system: Sequence[ArticleSummary],
+    tools: Tools,
+    title: str,
+    stem: str,
+    seed: int,
+) -> AnalysisResult:
     """Compare a system's summaries with the gold ones: novelty, compression, repetition.
 
     Args:
@@ -160,22 +165,24 @@ def describe_system(
     return _outcome(tables, profiles, definitions_of, morphology, facts, f"{stem}.png", title)
 
 
-def _sets(splits: Mapping[str, Sequence[Example]], by: Sequence[str]) -> dict[str, list[Pair]]:
+def _sets(
+    splits: Mapping[str, Sequence[Example]], by: Sequence[str]
+) -> dict[str, list[ArticleSummary]]:
     """Collect the sets of pairs to describe: splits, subdivided by the values of columns."""
-    sets: dict[str, list[Pair]] = {}
+    sets: dict[str, list[ArticleSummary]] = {}
     for split, examples in splits.items():
         for example in examples:
             if example.target is not None:
                 values = [str(example.side[column]) for column in by]
                 name = ", ".join([split, *values])
-                pair = Pair(example.text, example.target, example.group)
+                pair = ArticleSummary(example.text, example.target, example.group)
                 sets.setdefault(name, []).append(pair)
 
     return sets
 
 
 def similarity(
-    sets: Mapping[str, Sequence[Pair]], options: AnalyzeOptions
+    sets: Mapping[str, Sequence[ArticleSummary]], options: AnalyzeOptions
 ) -> tuple[dict[str, float], dict[str, Any] | None, str]:
     """Compute BERTScore of summaries and their articles, as in HeSum's Table 1.
 
@@ -225,13 +232,13 @@ def similarity(
 
 def _outcome(
     tables: Sequence[Table],
-    profiles: Mapping[str, Profile],
+    profiles: Mapping[str, SummaryProfile],
     definitions_of: Mapping[str, Sequence[Definition]],
     morphology: Morphology,
     facts: Mapping[str, Any],
     image: str,
     title: str,
-) -> Outcome:
+) -> AnalysisResult:
     """Combine tables with all counts, every share by every definition, and the figure.
 
     Args:
@@ -275,11 +282,11 @@ def _outcome(
 
     facts = {"morphology": morphology.name, "note": morphology.note, **facts, "sets": sets}
     files: dict[str | Path, Content] = {image: summaries_figure(profiles, title)}
-    return Outcome(tuple(tables), facts, (), files, title)
+    return AnalysisResult(tuple(tables), facts, (), files, title)
 
 
 def text_table(
-    profiles: Mapping[str, Profile], similarity: Mapping[str, float], note: str
+    profiles: Mapping[str, SummaryProfile], similarity: Mapping[str, float], note: str
 ) -> Table:
     """Lay out HeSum's Table 1.
 
@@ -326,7 +333,7 @@ def _ratio(count: int | None, total: int) -> Cell:
     return Formatted(count / max(total, 1), ".2f")
 
 
-def morphology_table(profiles: Mapping[str, Profile], morphology: Morphology) -> Table:
+def morphology_table(profiles: Mapping[str, SummaryProfile], morphology: Morphology) -> Table:
     """Lay out morphological counts per word, which do not depend on text length."""
     counts = ("morphemes", "anaphors", "constructs", "readings", "ambiguous")
     rows = []
@@ -381,7 +388,7 @@ def share_table(
     return Table("Statistics of the summaries", columns, tuple(rows), note)
 
 
-def system_table(comparison: Comparison, size: int) -> Table:
+def system_table(comparison: ProfileComparison, size: int) -> Table:
     """Lay out a system's summaries of `size` articles and the gold ones, as in HeSum's Table 7."""
     rows: list[_Row] = []
     for unit in UNITS:
@@ -419,7 +426,7 @@ def system_table(comparison: Comparison, size: int) -> Table:
     return Table("Statistics of the system's summaries", columns, tuple(rows), note)
 
 
-def summaries_figure(profiles: Mapping[str, Profile], title: str) -> bytes:
+def summaries_figure(profiles: Mapping[str, SummaryProfile], title: str) -> bytes:
     """Draw the lengths of articles and summaries, and compression."""
     articles = {}
     summaries = {}

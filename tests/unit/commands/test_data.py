@@ -11,7 +11,7 @@ from heron.data.config import (
     DataConfig,
     FileConfig,
     HoldoutConfig,
-    QaConfig,
+    QaDataConfig,
     ValidationConfig,
 )
 
@@ -98,7 +98,7 @@ def test_a_question_data_set_says_how_answers_are_read_and_what_was_done_to_them
         format="qa_table",
         columns=Columns(text_pair="other"),
         label_order=["answer"],
-        qa=QaConfig(misaligned="drop"),
+        qa=QaDataConfig(misaligned="drop"),
         files={"test": FileConfig("test.csv")},
     )
     shown = described(config, tmp_path)

@@ -5,7 +5,7 @@ import pytest
 from heron.languages.romanian import ROMANIAN
 from heron_forks.hesum.published_statistics import PublishedStatistics
 from heron_tools.morphology.backends import load_morphology
-from heron_tools.statistics.profiles import Pair, definitions, profile
+from heron_tools.statistics.profiles import ArticleSummary, definitions, profile
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def simplemma():
 def test_distances_are_over_the_shares_that_both_have(simplemma, printed):
     row = {"novel_1": printed, "novel_4": 0.9, "compression": 0.25}
     paper = PublishedStatistics("paper", {}, {"row": row}, {}, {"words": "row"})
-    found = definitions(profile([Pair("un om", "un", "")], simplemma))  # no four words
+    found = definitions(profile([ArticleSummary("un om", "un", "")], simplemma))  # no four words
     ways = paper.rank(found)
     compared = [way for way in ways if way.row]
     assert {way.compared for way in compared} == {1 if printed is None else 2}

@@ -9,7 +9,7 @@ from heron.base.tables import write_table
 from heron.cli import main
 from heron_forks.hesum import targets
 from heron_tools.reproduction import targets as reproduced
-from heron_tools.reproduction.targets import Request, read_targets
+from heron_tools.reproduction.targets import TargetRequest, read_targets
 from real_data import DATA, ENCODER, on_real
 from small_study import answer_json, sample
 
@@ -48,7 +48,7 @@ def unsized(monkeypatch):
 def whole(tmp_path, unsized):
     """All three files, of 8, 4 and 3 articles."""
     write_hesum(tmp_path, {"train": 8, "validation": 4, "test": 3})
-    return Request(tmp_path, tmp_path / "cache")
+    return TargetRequest(tmp_path, tmp_path / "cache")
 
 
 def test_texts_are_described_split_by_split(whole):
@@ -88,7 +88,7 @@ def test_without_hesum_the_unchanged_pairs_of_the_subset_stand_in_and_are_marked
         "source_file": ["x"] * 4,
     }
     write_table(tmp_path / "hesum_subset" / "pairs.jsonl", columns)
-    request = Request(tmp_path, tmp_path / "cache")
+    request = TargetRequest(tmp_path, tmp_path / "cache")
     found = fill("T5", request)
     assert {one.mark for one in found.values["table5"].values()} == {
         "hesum_subset, 2 unchanged pairs"
@@ -114,7 +114,7 @@ def test_filled_forms_give_counts_of_errors_and_mean_ratings(tmp_path):
 
     answer_json(study, answer, tmp_path / "returned")
     files = [tmp_path / "study", tmp_path / "returned"]
-    found = fill("T4", Request(tmp_path, tmp_path / "cache", files=files))
+    found = fill("T4", TargetRequest(tmp_path, tmp_path / "cache", files=files))
     counts = found.values["table4"]
     assert {column for _, column in counts} == set(targets.ERRORS.values())
     assert counts[systems[0], "incorrect gender"].value == 5
@@ -134,14 +134,14 @@ def test_filled_forms_give_counts_of_errors_and_mean_ratings(tmp_path):
 
 
 def test_scales_are_those_of_the_forms_in_two_languages(tmp_path):
-    english, hebrew = fill("F1", Request(tmp_path, tmp_path)).tables
+    english, hebrew = fill("F1", TargetRequest(tmp_path, tmp_path)).tables
     assert [row[0] for row in english.rows] == ["Coherence", "Completeness"]
     assert [len(row) for row in hebrew.rows] == [4, 4]
     assert all("\u05d0" <= row[0][0] <= "\u05ea" for row in hebrew.rows)
 
 
 def test_the_prompt_is_the_one_that_is_sent(tmp_path):
-    files = fill("F2", Request(tmp_path, tmp_path)).files
+    files = fill("F2", TargetRequest(tmp_path, tmp_path)).files
     said = files["hesum.txt"].splitlines()
     assert said[0].startswith("You are a genius summarizer.")
     assert said[1] == "1. The summary should be concise, consisting of up to 3 sentences."
@@ -171,7 +171,7 @@ def test_the_page_shows_hebrew_from_right_to_left(tmp_path, page, capsys):
 
 @on_real
 def test_the_unchanged_pairs_are_close_to_table_2_by_white_space(tmp_path):
-    found = fill("T5", Request(DATA, tmp_path))
+    found = fill("T5", TargetRequest(DATA, tmp_path))
     values = {key: round(100 * one.value, 1) for key, one in found.values["table5"].items()}
     words = [values["HeSum", f"novel_{n}"] for n in (1, 2, 3, 4)]
     assert words == [44.1, 72.2, 80.4, 83.0]
@@ -190,7 +190,7 @@ def test_the_unchanged_pairs_are_close_to_table_2_by_white_space(tmp_path):
 @on_real
 @pytest.mark.skipif(not ENCODER.is_dir(), reason="HERON_ENCODER names no folder")
 def test_bertscore_is_of_the_pairs_that_the_encoder_can_read(tmp_path):
-    request = Request(DATA, tmp_path, encoder=str(ENCODER))
+    request = TargetRequest(DATA, tmp_path, encoder=str(ENCODER))
     found = fill("T1", request).values["table1"]["hesum_subset", "bertscore"]
     assert found.n < 208
     assert 0.6 < found.value < 0.8

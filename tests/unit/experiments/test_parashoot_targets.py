@@ -19,7 +19,7 @@ from heron.tasks.qa.answers import spans_as_given
 from heron.tasks.qa.reader import given_context, normaliser
 from heron_forks.parashoot import targets
 from heron_forks.parashoot.answer_sheet import write_sheet
-from heron_tools.reproduction.targets import Request, read_targets
+from heron_tools.reproduction.targets import TargetRequest, read_targets
 from made_up_runs import HOSTILE, KINDS, make_answered_run, write_squad
 from real_data import DATA, on_real
 
@@ -35,7 +35,7 @@ def data(tmp_path, monkeypatch):
     for file in config.files.values():
         file.sha256 = file.size = file.rows = None
     monkeypatch.setattr(targets, "configure", lambda name, words: config_of(config))
-    return Request(tmp_path, tmp_path / "cache")
+    return TargetRequest(tmp_path, tmp_path / "cache")
 
 
 def config_of(config):
@@ -90,7 +90,7 @@ def test_a_filled_sheet_gives_table_2_and_the_ceiling(data):
         writer.writeheader()
         writer.writerows(rows)
     long = sum(bool(row["too_long"]) for row in rows)
-    request = Request(data.data_dir, data.cache_dir, files=[sheet])
+    request = TargetRequest(data.data_dir, data.cache_dir, files=[sheet])
     found = fill("T2", request)
     values = found.values["table2"]
     assert values["minimal", "share"].value == pytest.approx(1 - long / 10)
@@ -105,7 +105,7 @@ def test_a_filled_sheet_gives_table_2_and_the_ceiling(data):
 @pytest.fixture
 def answered(tmp_path):
     run = make_answered_run(tmp_path / "made", 60)
-    return Request(tmp_path / "made" / "data", tmp_path / "cache", files=[run])
+    return TargetRequest(tmp_path / "made" / "data", tmp_path / "cache", files=[run])
 
 
 def test_a_run_s_overlaps_are_those_of_its_answers(answered):
@@ -124,7 +124,7 @@ def test_a_run_s_overlaps_are_those_of_its_answers(answered):
     drawn = found.tables[1]
     assert drawn.title == "50 drawn questions, seed 0"
     assert sum(row[2] for row in drawn.rows) == 50
-    again = fill("T5", Request(answered.data_dir, answered.cache_dir, 1, answered.files))
+    again = fill("T5", TargetRequest(answered.data_dir, answered.cache_dir, 1, answered.files))
     assert again.values == found.values
     assert again.tables[1].rows != drawn.rows
 
@@ -184,7 +184,7 @@ def test_examples_are_a_page_from_right_to_left(key, data, answered, page, tmp_p
 
 @pytest.fixture(scope="module")
 def real():
-    return Request(DATA, Path("cache"))
+    return TargetRequest(DATA, Path("cache"))
 
 
 @on_real
@@ -229,7 +229,7 @@ def test_made_predictions_on_the_paper_s_validation_file_fill_table_5_and_figure
     made = Config(data=config, task=TaskConfig(name="qa"), head=head, encoder=encoder)
     (run / "config.yaml").write_text(config_text(made), encoding="utf-8")
     write_table(run / "predictions" / f"{split}.parquet", columns)
-    request = Request(real.data_dir, tmp_path, files=[run])
+    request = TargetRequest(real.data_dir, tmp_path, files=[run])
     values = fill("T5", request).values["table5"]
     assert {one.mark for one in values.values()} == {""}
     assert values["equal", "share"].n == 221

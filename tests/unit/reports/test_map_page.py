@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.reports.map import map_page, payload
-from heron.reports.map_data import Categories, MapData, MapRun, Numbers, Texts, as_column
+from heron.reports.map_data import Categories, ExampleTexts, MapData, MapRun, Numbers, as_column
 from heron.reports.pages import escape_json
 from html_page import Page, requests_nothing
 from made_up_runs import read_payload, unpack
@@ -26,7 +26,7 @@ def _run(count: int, name: str = "run", seed: int = 0) -> MapRun:
 
 def _data(texts, pairs=(), count=None, **more) -> MapData:
     count = len(texts) if count is None else count
-    shown = Texts(texts, pairs, "he", "rtl")
+    shown = ExampleTexts(texts, pairs, "he", "rtl")
     return MapData(
         "Data map: run", [f"g{i}" for i in range(count)], (_run(count),), texts=shown, **more
     )
@@ -74,7 +74,7 @@ def test_no_text_guid_name_or_note_can_end_the_data_or_run():
         [HOSTILE],
         (_run(1, HOSTILE), _run(1, HOSTILE)),
         (as_column(HOSTILE, [HOSTILE]),),
-        Texts([HOSTILE], [HOSTILE]),
+        ExampleTexts([HOSTILE], [HOSTILE]),
         (HOSTILE,),
     )
     text = map_page(data)

@@ -12,7 +12,7 @@ import pytest
 
 import heron.reports
 from heron.reports.map import payload
-from heron.reports.map_data import Categories, MapData, MapRun, Numbers, Texts
+from heron.reports.map_data import Categories, ExampleTexts, MapData, MapRun, Numbers
 from heron.reports.pages import escape_json
 
 NODE = shutil.which("node")
@@ -48,7 +48,7 @@ def data() -> MapData:
     texts = [" ".join(random.choice(WORDS, 3)) for _ in range(COUNT)]
     pairs = [None if row % 3 else WORDS[row % 7] for row in range(COUNT)]
     guids = [f'set:{row}"' if row % 50 == 0 else f"set:{row}" for row in range(COUNT)]
-    return MapData("t", guids, (one("A"), one("B")), columns, Texts(texts, pairs))
+    return MapData("t", guids, (one("A"), one("B")), columns, ExampleTexts(texts, pairs))
 
 
 def _codes(random, count: int) -> np.ndarray:

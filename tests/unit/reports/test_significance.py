@@ -9,7 +9,7 @@ from heron.commands.report import write_report
 from heron.reports import sweep
 from heron.reports.sweep import significance_tables
 from heron.results.collect import collect
-from heron.results.comparing import CompareOptions, compare_runs
+from heron.results.run_comparison import CompareOptions, compare_runs
 
 SKILL = {"none": 0.4, "e2l": 0.41, "cart_cl": 0.95}
 ROWS = 120

@@ -8,9 +8,9 @@ import pytest
 from heron.results.best import best_of, complexity
 from heron.results.collect import collect
 from heron.results.systems import group_runs
-from heron.sweeps.sweep import Outcome, best_so_far
+from heron.sweeps.sweep import JobOutcome, best_so_far
 from heron_tools.dashboard.page import dashboard_data, write_dashboard
-from heron_tools.reproduction.paper_tables import Rule, choose, chosen_table
+from heron_tools.reproduction.paper_tables import SelectionRule, choose, chosen_table
 
 CURRICULA = ("cart_cl", "length_cl", "none")
 
@@ -48,7 +48,7 @@ def test_the_dashboard_names_the_system_without_a_curriculum_and_says_the_tie(ti
 
 
 def test_the_cell_chosen_on_validation_is_the_same_and_its_table_says_the_tie(tied):
-    runs, rule = collect(tied), Rule("macro_f1", ("curriculum",))
+    runs, rule = collect(tied), SelectionRule("macro_f1", ("curriculum",))
     (choice,) = choose(group_runs(runs), rule)
     assert choice.group.label == "curriculum=none"
     assert [cell.label for cell in choice.tied] == ["curriculum=cart_cl", "curriculum=length_cl"]
@@ -64,5 +64,5 @@ def test_a_search_shows_the_simplest_of_its_best_trials_and_how_many_are_equal()
             curriculum=SimpleNamespace(name=name),
         )
         job = SimpleNamespace(config=config, overrides=[f"curriculum={name}", "seed=0"])
-        outcomes.append(Outcome(job, "done", score=0.903))
+        outcomes.append(JobOutcome(job, "done", score=0.903))
     assert "with curriculum=none (a tie with 2 more)" in best_so_far(outcomes)

@@ -13,7 +13,7 @@ from heron.commands import score
 from heron.data.examples import Example
 from heron.data.readers import load
 from heron.results.collect import collect
-from heron.results.comparing import CompareOptions, compare_runs
+from heron.results.run_comparison import CompareOptions, compare_runs
 from heron.tasks.predictions import ClassPredictions
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 import small_runs
 from heron.base.errors import DataError
 from heron.base.run_folder import RunFolder
-from heron.base.tables import Table
+from heron.base.tables import FileTable
 from heron.data.datamodule import DataModule
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
@@ -83,7 +83,7 @@ def test_a_teacher_may_say_nothing_of_a_row_but_nothing_that_is_no_probability()
     def add(*rows):
         named = [dict(zip(columns, row, strict=True)) for row in rows]
         sum_RC, lines = np.zeros((2, 2)), list(range(2, 2 + len(rows)))
-        table = Table(Path("t.csv"), columns, named, lines, [])
+        table = FileTable(Path("t.csv"), columns, named, lines, [])
         _add_predictions(sum_RC, table, {"1": 0, "2": 1}, ["a", "b"])
         return sum_RC.tolist()
 

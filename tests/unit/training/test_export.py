@@ -12,7 +12,7 @@ from transformers import (
 
 from heron.base.files import read_json
 from heron.models.encoder import segments
-from heron.tasks.qa.features import Answers
+from heron.tasks.qa.features import AnswerColumns
 from heron.tasks.task import task_of
 from heron.training.compose import compose
 from heron.training.exported import load_exported
@@ -130,7 +130,7 @@ def test_transformers_finds_the_same_starts_and_ends(tiny_encoder, chronicle_con
     with torch.no_grad():
         found = plain(batch.tokens_BL, batch.mask_BL, token_type_ids=segments(batch))
         wanted = run.head(run.encoder(batch), batch)
-    text_BL = Answers.of(batch).context_BL
+    text_BL = AnswerColumns.of(batch).context_BL
     for side, expected_BL in (("start", wanted.start_BL), ("end", wanted.end_BL)):
         torch.testing.assert_close(found[f"{side}_logits"][text_BL], expected_BL[text_BL])
 

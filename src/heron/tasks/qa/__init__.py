@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from heron.base.registry import Registry
 from heron.config.constraints import Count, OneOf
-from heron.data import Rules
+from heron.data import SettingRules
 from heron.data.config import DataConfig, second_text_problems
 from heron.data.rows import Format
 from heron.languages import get_language
@@ -97,7 +97,7 @@ TASK = Task(
     head="span",
     options=QaConfig,
     has_classes=False,
-    rules=Rules(
+    rules=SettingRules(
         long_forms=("question",),
         classifiers=("span", "biaffine"),
         ignores=FOR_CLASSES,

@@ -18,7 +18,14 @@ from typing import Any
 
 from heron.base.errors import DataError
 from heron.base.files import parse_json
-from heron.base.tables import Table, cell_text, content_format, is_missing, number_text, read_bytes
+from heron.base.tables import (
+    FileTable,
+    cell_text,
+    content_format,
+    is_missing,
+    number_text,
+    read_bytes,
+)
 from heron.data.examples import Span
 
 # The text and the `answer_start` of each answer; unchecked.
@@ -36,7 +43,7 @@ def place_of(path: Path, number: int) -> str:
     return f"{path}{separator}{number}"
 
 
-def read_squad(path: Path) -> Table:
+def read_squad(path: Path) -> FileTable:
     """Read every question of a file, numbered from 1, with the values around it.
 
     Missing keys are absent from rows.
@@ -54,7 +61,7 @@ def read_squad(path: Path) -> Table:
         raise DataError(str(path), "has no questions", "at least one is needed")
     columns = dict.fromkeys(name for row in rows for name in row)
     numbers = list(range(1, len(rows) + 1))
-    return Table(path, tuple(columns), rows, numbers, [])
+    return FileTable(path, tuple(columns), rows, numbers, [])
 
 
 def _walk(articles: Sequence[Any]) -> Iterator[dict[str, Any]]:

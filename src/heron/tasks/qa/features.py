@@ -21,7 +21,7 @@ from heron.data.examples import Example, Span
 from heron.data.features import Column, FeatureOptions, Features, flatten, token_ids
 from heron.tasks.qa.answers import is_mark
 from heron.tasks.text_features import (
-    Row,
+    TextRow,
     TokenSpan,
     features_of,
     no_room,
@@ -45,7 +45,7 @@ _NOWHERE: TokenSpan = (0, 0)  # no answer in the window
 _JOINER = "\u200d"  # joins the parts of an emoji; some tokenizers drop it
 
 
-class Answers(NamedTuple):
+class AnswerColumns(NamedTuple):
     """The columns of questions in a batch; K answers of a window at most."""
 
     # First and last token of each gold answer that lies in a window (both inclusive, counted from
@@ -56,7 +56,7 @@ class Answers(NamedTuple):
     chars_BL2: Tensor
 
     @classmethod
-    def of(cls, batch: Batch) -> Answers:
+    def of(cls, batch: Batch) -> AnswerColumns:
         """View a batch."""
         return cls(batch.columns["answers"], batch.columns["chars"])
 
@@ -102,7 +102,7 @@ def qa_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOpt
     windows = []
     fits = []
     for row in rows:
-        if isinstance(row, Row):
+        if isinstance(row, TextRow):
             windows_of_row, fit = row.own
             windows += windows_of_row
             fits.append(fit)
@@ -177,7 +177,7 @@ class _Window(NamedTuple):
     answers: list[TokenSpan]
 
 
-def _windows(example: Example, encoding: Any, options: FeatureOptions) -> Row | Problem:
+def _windows(example: Example, encoding: Any, options: FeatureOptions) -> TextRow | Problem:
     """Cut the context of one question; `own` has its windows and its `FITS` index.
 
     Args:
@@ -235,7 +235,7 @@ def _windows(example: Example, encoding: Any, options: FeatureOptions) -> Row | 
         windows.append(_Window(chars_L2, answers))
 
     _, last_end = parts[-1]
-    return Row(sequences, last_end < length, (windows, fit))
+    return TextRow(sequences, last_end < length, (windows, fit))
 
 
 def _golds_inside(golds: Sequence[TokenSpan | None], start: int, end: int) -> dict[int, TokenSpan]:

@@ -19,7 +19,7 @@ from heron.models.encoder import Encoder
 from heron.tasks.base import copied
 from heron.tasks.config import Config
 from heron.tasks.exported_heads import HeadWeights, named
-from heron.tasks.qa.features import Answers
+from heron.tasks.qa.features import AnswerColumns
 
 NEVER = -1e4  # the score of what is not allowed; finite, so that sums and gradients are finite
 # Models whose question answering class in transformers has the linear layer `qa_outputs` on every
@@ -98,7 +98,7 @@ def borders(batch: Batch) -> Tensor:
     Args:
         batch: of questions; token 0 stands for "not here".
     """
-    allowed_BL = Answers.of(batch).context_BL
+    allowed_BL = AnswerColumns.of(batch).context_BL
     allowed_BL[:, 0] = True
     return allowed_BL
 

@@ -19,7 +19,7 @@ from heron.metrics.torch_metrics import SpanScores
 from heron.models.heads import windows_of_rows
 from heron.tasks.base import Output, TaskModule, in_file_order
 from heron.tasks.qa import QaConfig
-from heron.tasks.qa.features import Answers
+from heron.tasks.qa.features import AnswerColumns
 from heron.tasks.qa.head import (
     NEVER,
     Candidates,
@@ -80,7 +80,7 @@ class ExtractionModule(TaskModule):
             rows, windows = 0, 0
 
         loss, weight, observed_R3 = None, None, None
-        is_labelled_B = Answers.of(batch.host).first_B2 >= 0
+        is_labelled_B = AnswerColumns.of(batch.host).first_B2 >= 0
         if bool(is_labelled_B.all()):
             log_p_B, loss_B = self._likelihood(logits, batch)
             loss, weight = loss_B.mean(), torch.full_like(loss_B[0], windows)
@@ -115,7 +115,7 @@ class ExtractionModule(TaskModule):
         Returns:
             log_p_B of each window's first answer, 0 at most, and loss_B, in nats; float32.
         """
-        answers_BK2 = Answers.of(batch).spans_BK2
+        answers_BK2 = AnswerColumns.of(batch).spans_BK2
         if not (self.training and self.config.optim.soft.answers):
             answers_BK2 = answers_BK2[:, :1]
         spans_BK2 = answers_BK2.clamp(min=0)
@@ -147,7 +147,9 @@ class ExtractionModule(TaskModule):
         Returns:
             The log probability of each answer, [B, K], and its mean over all possible pairs, [B].
         """
-        on_host_BK2 = Answers.of(batch.host).spans_BK2[:, : spans_BK2.shape[1]]  # no wait for a GPU
+        on_host_BK2 = AnswerColumns.of(batch.host).spans_BK2[
+            :, : spans_BK2.shape[1]
+        ]  # no wait for a GPU
         longest_gold = int((on_host_BK2[:, :, 1] - on_host_BK2[:, :, 0]).max()) + 1
         band_BLW = logits.band_BLW(max(longest_gold, self.task.max_answer_tokens))
 
@@ -174,7 +176,7 @@ class ExtractionModule(TaskModule):
         Returns:
             float32 [R, 3].
         """
-        answers_B2 = Answers.of(batch).first_B2
+        answers_B2 = AnswerColumns.of(batch).first_B2
         first_B, last_B = answers_B2.unbind(dim=1)
         band_BLW = logits.band_BLW(self.task.max_answer_tokens)
         widest = band_BLW.shape[2]

@@ -35,7 +35,7 @@ from heron.tasks.qa.head import NEVER
 from heron.tasks.qa.reader import given_context, normaliser
 
 
-class Answer(NamedTuple):
+class CandidateAnswer(NamedTuple):
     """A candidate: a span of the context as the file has it, before normalisation.
 
     `start` and `end` count characters, end exclusive. `probability` is among all spans of all
@@ -55,7 +55,7 @@ class SpanPredictions(Predictions):
     """The best answer to each question, or none; see `Predictions`."""
 
     # Candidates of each row, best first; empty for a context without any word.
-    best: Sequence[list[Answer]]
+    best: Sequence[list[CandidateAnswer]]
     none_R: np.ndarray  # the score of "no answer" minus that of the best span, in logits
     threshold: float | None  # "no answer" is predicted where `none_R` is larger; None: never
     column: ClassVar = "answer"
@@ -64,7 +64,7 @@ class SpanPredictions(Predictions):
     def over(
         cls,
         examples: Sequence[Example],
-        best: Sequence[list[Answer]],
+        best: Sequence[list[CandidateAnswer]],
         none_R: np.ndarray,
         threshold: float | None,
     ) -> Self:
@@ -185,7 +185,7 @@ def gold_answers(example: Example) -> list[str]:
     return list(example.side.get("answers") or ())
 
 
-def _of_model(candidates: Sequence[Answer]) -> list[Answer]:
+def _of_model(candidates: Sequence[CandidateAnswer]) -> list[CandidateAnswer]:
     """Leave out an answer that a language model wrote: it has no probability."""
     return [answer for answer in candidates if not isnan(answer.probability)]
 
@@ -202,7 +202,7 @@ def from_texts(
         texts: the answer to each.
         config: of the run; tells whether a question can have no answer.
     """
-    best: list[list[Answer]] = []
+    best: list[list[CandidateAnswer]] = []
     for example, text in zip(examples, texts, strict=True):
         if not text:
             best.append([])
@@ -210,7 +210,7 @@ def from_texts(
         start = given_context(example).find(text)
         start_normalised = example.text.find(text)
         end = start + len(text) if start >= 0 else -1
-        answer = Answer(text, start, end, float("nan"))
+        answer = CandidateAnswer(text, start, end, float("nan"))
         if start < 0 <= start_normalised:  # only the normalised context has it
             end = start_normalised + len(text)
             normalised = answer._replace(start=start_normalised, end=end)
@@ -240,7 +240,7 @@ def collect_spans(
     examples, order_R = in_file_order(data, split)
     by_row = dict(zip(order_R.tolist(), examples, strict=True))
 
-    best: list[list[Answer]] = [[] for _ in features.guids]
+    best: list[list[CandidateAnswer]] = [[] for _ in features.guids]
     none_R = np.zeros(len(features), dtype=np.float32)
     with_none = threshold is not None
     for output in outputs:
@@ -253,7 +253,9 @@ def collect_spans(
     return SpanPredictions.over(examples, in_order, none_R[order_R], threshold)
 
 
-def _as_given(example: Example, answers: list[Answer], config: RunSettings) -> list[Answer]:
+def _as_given(
+    example: Example, answers: list[CandidateAnswer], config: RunSettings
+) -> list[CandidateAnswer]:
     """Cut answers, spans of `Example.text`, out of the context as the file has it."""
     context = given_context(example)
     if context == example.text:
@@ -264,7 +266,7 @@ def _as_given(example: Example, answers: list[Answer], config: RunSettings) -> l
         answers, spans_as_given(context, spans, normaliser(config.data)), strict=True
     ):
         text = context[span.start : span.end]
-        given_answers.append(Answer(text, span.start, span.end, answer.probability))
+        given_answers.append(CandidateAnswer(text, span.start, span.end, answer.probability))
     return given_answers
 
 
@@ -275,7 +277,7 @@ def answers_of(
     with_none: bool,
     config: RunSettings,
     decoding: str,
-) -> list[tuple[int, list[Answer], float]]:
+) -> list[tuple[int, list[CandidateAnswer], float]]:
     """Join the windows of each question of one batch.
 
     Args:
@@ -334,7 +336,7 @@ def answers_of(
         answers = []
         for (start, end), score in ranked[:n_best]:
             probability = float(np.exp(score - total))
-            answers.append(Answer(example.text[start:end], start, end, probability))
+            answers.append(CandidateAnswer(example.text[start:end], start, end, probability))
         answers = _as_given(example, answers, config)
 
         if decoding == "mbr":

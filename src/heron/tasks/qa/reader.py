@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.errors import Fix, Problem, nearest
-from heron.base.tables import Table, cell_text, is_missing, number_text, table_stem
+from heron.base.tables import FileTable, cell_text, is_missing, number_text, table_stem
 from heron.base.terminal import say
 from heron.data.config import DataConfig
 from heron.data.examples import REPAIRS, Example, Span, count_repairs
@@ -66,9 +66,9 @@ def open_questions(config: DataConfig, files: Mapping[str, Path], placed: bool =
     columns = config.columns
 
     def read(
-        source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
+        source: Path | FileTable, labels: Labels, label_column: str, keys: Mapping[str, str]
     ) -> Rows:
-        path = source.path if isinstance(source, Table) else source
+        path = source.path if isinstance(source, FileTable) else source
         side = [column for column, key in keys.items() if key == SIDE]
         if is_squad(path):
             table = read_squad(path)
@@ -98,7 +98,7 @@ class QuestionReader(TableReader):
     Of SQuAD's JSON, `table` is as `read_squad` makes it.
     """
 
-    def __init__(self, table: Table, config: DataConfig, labels: Labels, placed: bool):
+    def __init__(self, table: FileTable, config: DataConfig, labels: Labels, placed: bool):
         super().__init__(table, config, labels)
         self.placed, self.qa = placed, config.qa
         self.in_json = is_squad(table.path)

@@ -27,7 +27,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from heron.config.constraints import OneOf
-from heron.data import Rules
+from heron.data import SettingRules
 from heron.data.markers import event_markers
 from heron.metrics.classification import (
     Counts,
@@ -136,7 +136,7 @@ TASK = ClassTask(
     formats=CLASS_FORMATS,
     head="ess",
     options=RelationConfig,
-    rules=Rules(
+    rules=SettingRules(
         ignores=(*FOR_TEXTS, "data.normalize_case", "data.phrases"),
         problems=relation_problems,
         data_problems=class_data_problems,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from heron.base.registry import Registry
-from heron.data import Rules
+from heron.data import SettingRules
 from heron.data.config import DataConfig, second_text_problems
 from heron.data.rows import Format
 from heron.metrics.names import rouge_names
@@ -110,7 +110,7 @@ TASK = Task(
     head="warm_start",
     options=SummarizationConfig,
     has_classes=False,
-    rules=Rules(
+    rules=SettingRules(
         classifiers=("seq2seq", "warm_start"),
         ignores=(*FOR_CLASSES, "optim.soft.answers", "data.label_aliases"),
         problems=problems,

@@ -6,13 +6,13 @@ from typing import Annotated
 
 from annotated_types import Ge
 
-from heron.config.constraints import Checked, Count, Natural
+from heron.config.constraints import ConstrainedConfig, Count, Natural
 from heron.metrics.config import BertScoreConfig
 from heron.tasks.config import TaskConfig
 
 
 @dataclass
-class GenerationConfig(Checked):
+class GenerationConfig(ConstrainedConfig):
     """How a summary is generated."""
 
     num_beams: Count = 4  # beams of the search; 1 is greedy search

@@ -4,7 +4,7 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
-from heron.base.tables import Table, is_missing, number_text
+from heron.base.tables import FileTable, is_missing, number_text
 from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader, own_table
@@ -27,7 +27,7 @@ def open_articles(config: DataConfig, files: Mapping[str, Path]) -> Reader:
     columns = config.columns
 
     def read(
-        source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
+        source: Path | FileTable, labels: Labels, label_column: str, keys: Mapping[str, str]
     ) -> Rows:
         table = own_table(source, config)
         needed = {column: SIDE for column, key in keys.items() if key == SIDE}

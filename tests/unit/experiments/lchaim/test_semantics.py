@@ -8,7 +8,7 @@ from heron.base.errors import DataError
 from heron.data.overrides import configure
 from heron_forks.lchaim.semantics import agreement
 from heron_tools.reproduction.results import of_function
-from heron_tools.reproduction.targets import Request, read_targets
+from heron_tools.reproduction.targets import TargetRequest, read_targets
 from real_data import DATA, on_real
 
 LABELS = "cen"
@@ -42,7 +42,7 @@ def request_of(tmp_path, tiny_encoder, monkeypatch):
     write(tmp_path / "control/dev.jsonl", pairs(30))
     write(tmp_path / "control/test.jsonl", pairs(12))
     write(tmp_path / "lchaim/eng_lchaim_test.json", pairs(12))
-    return Request(tmp_path, tmp_path / "cache", encoder=str(tiny_encoder))
+    return TargetRequest(tmp_path, tmp_path / "cache", encoder=str(tiny_encoder))
 
 
 def test_rows_that_come_back_as_they_were_keep_their_labels(request_of):
@@ -90,6 +90,6 @@ def test_control_s_own_rows_as_their_back_translations_agree(tmp_path, tiny_enco
         "heron_forks.lchaim.semantics.configure",
         lambda name, _: configure(name, ["data.verify=false"]),
     )
-    request = Request(tmp_path, tmp_path / "cache", encoder=str(tiny_encoder))
+    request = TargetRequest(tmp_path, tmp_path / "cache", encoder=str(tiny_encoder))
     same = agreement(request).values["semantics"]["test", "same label"]
     assert (same.value, same.n) == (1.0, 799)

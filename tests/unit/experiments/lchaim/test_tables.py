@@ -14,13 +14,15 @@ from heron.metrics.intervals import score_intervals
 from heron.results import STATISTICS
 from heron_tools.analysis.command import open_slicer
 from heron_tools.reproduction.results import of_function, published_statistics
-from heron_tools.reproduction.targets import Request, read_targets
+from heron_tools.reproduction.targets import TargetRequest, read_targets
 from heron_tools.statistics.options import AnalyzeOptions
 from small_runs import TINY, heron, in_folder
 
 
 def fill(key, *files, data="nowhere"):
-    return read_targets()[f"lchaim:{key}"].compute(Request(Path(data), Path("cache"), files=files))
+    return read_targets()[f"lchaim:{key}"].compute(
+        TargetRequest(Path(data), Path("cache"), files=files)
+    )
 
 
 def tiny_pairs(folder):
@@ -105,7 +107,7 @@ def test_rows_and_overlap_are_counted_from_the_user_s_files(tmp_path, monkeypatc
         "heron_forks.lchaim.tables.configure",
         lambda name, _: configure(name, ["data.verify=false"]),
     )
-    found = STATISTICS["lchaim"](Request(tmp_path, tmp_path / "cache")).values
+    found = STATISTICS["lchaim"](TargetRequest(tmp_path, tmp_path / "cache")).values
     assert {names[0]: each.value for names, each in found["sizes"].items()} == {
         "train": 3,
         "test": 2,
@@ -121,7 +123,9 @@ def test_a_substitute_is_described_beside_the_paper_and_marked(substitute, monke
         "heron_forks.lchaim.tables.configure",
         lambda name, _: configure(name, ["data.verify=false", "data.files.train.rows=null"]),
     )
-    sizes, overlap = published_statistics("control_dev", Request(substitute, substitute / "c"))
+    sizes, overlap = published_statistics(
+        "control_dev", TargetRequest(substitute, substitute / "c")
+    )
     shown = {row[0]: row[2:4] for row in sizes.rows}
     assert shown["train"] == ("6,692", None), "its one file is not the paper's train split"
     assert shown["control_dev"] == (None, "4 †")

@@ -10,13 +10,15 @@ from heron.data.overrides import configure
 from heron.dynamics.cartography import GROUPS
 from heron_forks.ronli.tables import _kappa
 from heron_tools.reproduction.results import of_function
-from heron_tools.reproduction.targets import Filled, Request, read_targets
+from heron_tools.reproduction.targets import Filled, TargetRequest, read_targets
 from real_data import DATA, on_real
 from small_runs import TINY, heron, in_folder
 
 
 def fill(key, data="nowhere", files=()):
-    return read_targets()[f"ronli:{key}"].compute(Request(Path(data), Path("cache"), files=files))
+    return read_targets()[f"ronli:{key}"].compute(
+        TargetRequest(Path(data), Path("cache"), files=files)
+    )
 
 
 def tiny_run(folder):

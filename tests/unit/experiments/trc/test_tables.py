@@ -4,14 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from heron_tools.reproduction.comparing import against_published
+from heron_tools.reproduction.cell_comparison import against_published
 from heron_tools.reproduction.results import of_function
-from heron_tools.reproduction.targets import Request, read_targets
+from heron_tools.reproduction.targets import TargetRequest, read_targets
 from real_data import DATA, on_real
 
 
 def fill(key, data, *files):
-    return read_targets()[f"trc:{key}"].compute(Request(Path(data), Path("cache"), files=files))
+    return read_targets()[f"trc:{key}"].compute(
+        TargetRequest(Path(data), Path("cache"), files=files)
+    )
 
 
 def test_answers_to_the_two_questions_become_labels(tmp_path):

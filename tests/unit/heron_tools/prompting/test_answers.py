@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from heron_tools.prompting.answers import Answer, Store, model_key
+from heron_tools.prompting.answers import ModelAnswer, Store, model_key
 from heron_tools.prompting.config import ModelConfig, PromptingConfig, SamplingConfig, TrafficConfig
 
 MODEL = ModelConfig(name="m", backend="server")
@@ -13,7 +13,7 @@ MODEL = ModelConfig(name="m", backend="server")
 
 def test_an_answer_is_found_as_it_was_stored(tmp_path):
     store = Store(tmp_path, "owner/model name")
-    answer = Answer("כן", "length", (-1.5, -0.25), 7, 2, 0.5, 3)
+    answer = ModelAnswer("כן", "length", (-1.5, -0.25), 7, 2, 0.5, 3)
     assert list(store.keep([("k", answer)])) == [("k", answer)]
     assert Store(tmp_path, "owner/model name").find(["k", "other"]) == {"k": answer}
     assert store.path.parent == tmp_path / "answers"
@@ -23,25 +23,29 @@ def test_the_first_answer_stays_and_failures_are_asked_again(tmp_path):
     store = Store(tmp_path, "m")
     list(
         store.keep(
-            [("k", Answer("first")), ("k", Answer("second")), ("f", Answer(finish="failed"))]
+            [
+                ("k", ModelAnswer("first")),
+                ("k", ModelAnswer("second")),
+                ("f", ModelAnswer(finish="failed")),
+            ]
         )
     )
-    assert store.find(["k", "f"]) == {"k": Answer("first")}
+    assert store.find(["k", "f"]) == {"k": ModelAnswer("first")}
 
 
 def test_an_answer_is_stored_before_the_next_one_arrives(tmp_path):
     store = Store(tmp_path, "m")
 
     def arriving():
-        yield "a", Answer("a")
+        yield "a", ModelAnswer("a")
         assert Store(tmp_path, "m").find(["a"])
-        yield "b", Answer("b")
+        yield "b", ModelAnswer("b")
 
     assert len(list(store.keep(arriving()))) == 2
 
 
 def _fill(folder, part):
-    answers = ((f"{part}-{number}", Answer(str(number))) for number in range(100))
+    answers = ((f"{part}-{number}", ModelAnswer(str(number))) for number in range(100))
     list(Store(folder, "m").keep(answers))
 
 

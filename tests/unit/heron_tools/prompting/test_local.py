@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
-from heron_tools.prompting.answers import Request
+from heron_tools.prompting.answers import ModelRequest
 from heron_tools.prompting.config import ModelConfig, PromptingConfig, SamplingConfig
 from heron_tools.prompting.local import LocalModel, _count_common
 from small_prompts import compose, save_causal_model
@@ -29,7 +29,7 @@ def model_of(folder, tmp_path, **settings):
 def requests(choices=(), prompts=None):
     prompts = [f"{SHARED}{end} . Answer :" for end in ENDS] if prompts is None else prompts
     return [
-        Request(str(place), ({"role": "user", "content": prompt},), tuple(choices))
+        ModelRequest(str(place), ({"role": "user", "content": prompt},), tuple(choices))
         for place, prompt in enumerate(prompts)
     ]
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from heron.base.errors import ConfigError
-from heron_tools.prompting.answers import Request
+from heron_tools.prompting.answers import ModelRequest
 from heron_tools.prompting.config import ModelConfig, PromptingConfig, TrafficConfig
 from heron_tools.prompting.server import Server
 from small_prompts import completion, compose, half_a_body, hang, hang_up, serving, words
@@ -40,7 +40,7 @@ def backend(tmp_path, url, form="chat", **traffic):
 
 
 def questions(*prompts):
-    return [Request(p, ({"role": "user", "content": p},)) for p in prompts]
+    return [ModelRequest(p, ({"role": "user", "content": p},)) for p in prompts]
 
 
 def refused(status, text="no", **headers):

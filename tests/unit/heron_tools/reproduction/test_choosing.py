@@ -8,9 +8,9 @@ import pytest
 
 from heron.results.collect import collect
 from heron.results.systems import group_runs
-from heron_tools.reproduction.paper_tables import Rule, choose, chosen_table, paper_view
+from heron_tools.reproduction.paper_tables import SelectionRule, choose, chosen_table, paper_view
 
-RULE = Rule("f1", ("optim.lr", "batching.size"))
+RULE = SelectionRule("f1", ("optim.lr", "batching.size"))
 PUBLISHED = Path(__file__).resolve().parents[4] / "experiments/parashoot/published.yaml"
 
 
@@ -49,7 +49,7 @@ def test_a_rule_by_the_loss_chooses_the_lowest(make_cell):
     for rate, loss in (("1e-5", 0.9), ("3e-5", 0.4), ("5e-5", 0.6)):
         folder = make_cell(f"optim.lr={rate}") / f"optim.lr={rate}"
         (folder / "scores.json").write_text(json.dumps({"validation": {"loss": loss}}))
-    rule = Rule("loss", ("optim.lr",))
+    rule = SelectionRule("loss", ("optim.lr",))
     runs = collect(folder.parent)
     assert settings(choose(group_runs(runs), rule)) == [{"optim.lr": "3e-05"}]
     assert "the one with the lowest loss on validation" in chosen_table(runs, rule).note

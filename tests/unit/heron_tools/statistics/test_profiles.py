@@ -13,7 +13,7 @@ from heron.metrics.summary import (
 )
 from heron_tools.morphology.backends import load_morphology
 from heron_tools.statistics.profiles import (
-    Pair,
+    ArticleSummary,
     compare_profiles,
     definitions,
     measure,
@@ -24,7 +24,7 @@ from heron_tools.statistics.summaries import summaries_figure, system_table
 
 texts = st.lists(st.sampled_from(["casa", "case", "un", "mare,", "și"]), max_size=12).map(" ".join)
 pairs = st.lists(
-    st.builds(Pair, texts, texts, st.sampled_from(["", "a", "b"])), min_size=2, max_size=9
+    st.builds(ArticleSummary, texts, texts, st.sampled_from(["", "a", "b"])), min_size=2, max_size=9
 )
 
 
@@ -69,21 +69,21 @@ def test_units_are_those_of_the_statistics_a_run_stores(simplemma, pairs):
 
 @pytest.mark.parametrize("group", ["", "one"])
 def test_documents_that_are_alike_or_of_one_group_leave_nothing_to_draw(simplemma, group):
-    alike = [Pair("un om mare", "om mic", group)] * 5
-    other = [Pair("un om", "o casă mare", group)] * bool(group)
+    alike = [ArticleSummary("un om mare", "om mic", group)] * 5
+    other = [ArticleSummary("un om", "o casă mare", group)] * bool(group)
     for units in measure(profile([*alike, *other], simplemma)).values():
         interval = units["novel_1"]
         assert interval.low == pytest.approx(interval.value) == pytest.approx(interval.high)
 
 
 def test_what_a_backend_lacks_is_none_and_stays_so_when_merged(simplemma):
-    one = profile([Pair("un om", "om", "")], simplemma)
+    one = profile([ArticleSummary("un om", "om", "")], simplemma)
     assert "morphemes" not in one.tallies
     both = merge([one, one])
     for side in (both.articles, both.summaries):
         assert (side.morphemes, side.constructs, side.anaphors, side.readings) == (None,) * 4
     prefixes = load_morphology("simplemma-prefixes", HEBREW)
-    found = profile([Pair("ובבית, שהיה.", "בית.", "")], prefixes)
+    found = profile([ArticleSummary("ובבית, שהיה.", "בית.", "")], prefixes)
     assert found.articles.morphemes == 4
     assert (found.articles.readings, found.articles.ambiguous) == (4, 1)
     assert found.tallies["morphemes and marks"].lengths()[0].tolist() == [6.0]
@@ -92,10 +92,10 @@ def test_what_a_backend_lacks_is_none_and_stays_so_when_merged(simplemma):
 def test_a_system_is_compared_on_the_draws_that_gold_sees(simplemma):
     random = np.random.default_rng(0)
     articles = [" ".join(random.choice(list("abcdefgh"), 20)) for _ in range(40)]
-    gold = profile([Pair(a, a[:9] + " x y", "") for a in articles], simplemma)
+    gold = profile([ArticleSummary(a, a[:9] + " x y", "") for a in articles], simplemma)
     same = compare_profiles(gold, gold).differences["words"]
     assert all(change == (0, 0, 0) for change in same.values())
-    longer = profile([Pair(a, a[:9] + " x y z", "") for a in articles], simplemma)
+    longer = profile([ArticleSummary(a, a[:9] + " x y z", "") for a in articles], simplemma)
     change = compare_profiles(longer, gold).differences["words"]["novel_1"]
     assert 0 < change.low <= change.value <= change.high
     # Documents vary together: the difference is known better than either value.
@@ -109,7 +109,9 @@ def test_a_system_is_compared_over_the_articles_where_both_have_something_to_cou
     own = [f"{article[:3]} x" for article in articles]
     own[0], golds[3] = "", "a"  # one empty, one too short for pairs of words
     gold, system = (
-        profile([Pair(*pair, "") for pair in zip(articles, texts, strict=True)], simplemma)
+        profile(
+            [ArticleSummary(*pair, "") for pair in zip(articles, texts, strict=True)], simplemma
+        )
         for texts in (golds, own)
     )
     found = compare_profiles(system, gold)
@@ -124,14 +126,14 @@ def test_a_system_is_compared_over_the_articles_where_both_have_something_to_cou
 
 
 def test_without_a_paper_definitions_have_no_distance(simplemma):
-    ways = definitions(profile([Pair("a b", "a", "")], simplemma))
+    ways = definitions(profile([ArticleSummary("a b", "a", "")], simplemma))
     assert {way.mean_distance for way in ways} == {None}
     assert len({way[:3] for way in ways}) == len(ways) == 16
 
 
 @pytest.mark.usefixtures("drawn")
 def test_the_figure_draws_any_lengths(simplemma):
-    found = profile([Pair("", "", ""), Pair("a b", "a", "")], simplemma)
+    found = profile([ArticleSummary("", "", ""), ArticleSummary("a b", "a", "")], simplemma)
     image = summaries_figure({"one": found, "other": found}, "title")
     assert image.startswith(b"\x89PNG")
     assert image == summaries_figure({"one": found, "other": found}, "title")

@@ -9,7 +9,7 @@ from heron.base.errors import DataError
 from heron.base.folders import conf_dir
 from heron.data.config import FileConfig, read_config
 from heron.data.datamodule import DataModule
-from heron.tasks.qa.features import FITS, Answers
+from heron.tasks.qa.features import FITS, AnswerColumns
 from heron.training.job import describe
 
 SENTENCE = "הספינה הפליגה מנמל חיפה ביום שני בבוקר אל האי הקטן שבצפון ושבה רק אחרי שבוע"
@@ -58,7 +58,7 @@ def test_windows_leave_nothing_out_and_batches_point_at_the_answers(config):
         "test": 12,
     }
     batch = next(iter(module.train_dataloader()))
-    answers = Answers.of(batch)
+    answers = AnswerColumns.of(batch)
     answered = answers.first_B2[:, 0] > 0
     assert answered.any()
     assert (~answered).any()

@@ -11,7 +11,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.tables import write_table
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
-from heron.tasks.qa.features import Answers
+from heron.tasks.qa.features import AnswerColumns
 from heron.training.inference import open_trained, read_splits
 from heron.training.job import run_job
 from small_runs import TINY, compose, heron, in_folder
@@ -50,7 +50,7 @@ def member(folder):
 
 
 def spans_of(batch: Batch, window: int, longest: int) -> list[tuple[int, int]]:
-    inside = Answers.of(batch).context_BL[window].nonzero()[:, 0].tolist()
+    inside = AnswerColumns.of(batch).context_BL[window].nonzero()[:, 0].tolist()
     return [(i, j) for i, j in product(inside, inside) if i <= j < i + longest]
 
 

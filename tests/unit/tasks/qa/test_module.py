@@ -13,9 +13,9 @@ from heron.data.config import SPLITS, TRAIN, VALIDATION, FileConfig
 from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example, Span
 from heron.languages.unicode import UnicodeOptions
-from heron.tasks.qa.features import Answers, qa_features
+from heron.tasks.qa.features import AnswerColumns, qa_features
 from heron.tasks.qa.head import NEVER
-from heron.tasks.qa.predictions import Answer, SpanPredictions, from_texts
+from heron.tasks.qa.predictions import CandidateAnswer, SpanPredictions, from_texts
 from heron.training.trainer import build_module
 
 SMALL = ("data=chronicle_qa", "data.generator.size=120", "task.max_answer_tokens=12")
@@ -42,7 +42,7 @@ def rows_of(batch):
 
 def spans_of(batch, window, longest):
     """Every span that may be given in a window."""
-    inside = Answers.of(batch).context_BL[window].nonzero()[:, 0].tolist()
+    inside = AnswerColumns.of(batch).context_BL[window].nonzero()[:, 0].tolist()
     return [(i, j) for i in inside for j in inside if i <= j < i + longest]
 
 
@@ -52,7 +52,7 @@ def test_loss_is_the_mean_cross_entropy_of_start_and_end(built, words):
     with torch.no_grad():
         logits = module.logits(batch)
         loss = module.output(logits, batch).loss
-    first_B, last_B = Answers.of(batch).first_B2.unbind(dim=1)
+    first_B, last_B = AnswerColumns.of(batch).first_B2.unbind(dim=1)
     expected = F.cross_entropy(logits.start_BL, first_B) + F.cross_entropy(logits.end_BL, last_B)
     torch.testing.assert_close(loss, expected / 2)
 
@@ -81,14 +81,14 @@ def test_with_soft_answers_a_window_learns_each_answer_that_lies_in_it(chronicle
         with torch.no_grad():
             logits = module.logits(batch)
             found = module.output(logits, batch).loss
-            answers_BK2 = Answers.of(batch).spans_BK2
+            answers_BK2 = AnswerColumns.of(batch).spans_BK2
             each_BK = torch.full(answers_BK2.shape[:2], torch.nan)
             for k in range(answers_BK2.shape[1]):
                 one = batch.with_columns(answers=answers_BK2[:, k : k + 1].clamp(min=0))
                 each_BK[:, k] = module._likelihood(logits, one)[1]
         each_BK[answers_BK2[:, :, 0] < 0] = torch.nan
         torch.testing.assert_close(found, each_BK.nanmean(dim=1).mean())
-        assert (answers_BK2[:, 0] == Answers.of(batch).first_B2).all()
+        assert (answers_BK2[:, 0] == AnswerColumns.of(batch).first_B2).all()
         several += int((answers_BK2[:, 1:, 0] > 0).sum())
         for window, row in enumerate(batch.owners_B.tolist()):
             example = next(
@@ -110,14 +110,14 @@ def test_biaffine_loss_is_the_cross_entropy_over_all_spans_and_none(built):
         logits = module.logits(batch)
         loss = module.output(logits, batch).loss
     losses = []
-    for window in range(len(Answers.of(batch).first_B2)):
+    for window in range(len(AnswerColumns.of(batch).first_B2)):
         spans = spans_of(batch, window, longest=12)
         scores = {
             span: logits.span_B(torch.tensor([span] * len(logits.start_BL)))[window]
             for span in spans
         }
         total = torch.stack([*scores.values(), logits.none_B[window]]).logsumexp(0)
-        gold = tuple(Answers.of(batch).first_B2[window].tolist())
+        gold = tuple(AnswerColumns.of(batch).first_B2[window].tolist())
         losses.append(total - (scores[gold] if gold[0] else logits.none_B[window]))
     torch.testing.assert_close(loss, torch.stack(losses).mean())
 
@@ -127,12 +127,12 @@ def test_smoothing_spreads_a_share_over_the_places_of_the_text_alone(built):
     with torch.no_grad():
         logits = module.logits(batch)
         loss = module.output(logits, batch).loss
-    allowed_BL = Answers.of(batch).context_BL.clone()
+    allowed_BL = AnswerColumns.of(batch).context_BL.clone()
     allowed_BL[:, 0] = True
     parts = []
     for scores_BL, gold_B in ((logits.start_BL, 0), (logits.end_BL, 1)):
         for scores_L, allowed_L, gold in zip(
-            scores_BL, allowed_BL, Answers.of(batch).first_B2[:, gold_B], strict=True
+            scores_BL, allowed_BL, AnswerColumns.of(batch).first_B2[:, gold_B], strict=True
         ):
             log_p = scores_L[allowed_L].log_softmax(0)
             own = scores_L.log_softmax(0)[gold]
@@ -151,7 +151,7 @@ def test_the_recorder_is_told_probability_correctness_and_margin(built, head):
         best_wrong, right = -np.inf, None
         none = min(logits.none_B[w].item() for w in windows)
         for window in windows:
-            gold = tuple(Answers.of(batch).first_B2[window].tolist())
+            gold = tuple(AnswerColumns.of(batch).first_B2[window].tolist())
             for span in spans_of(batch, window, longest=12):
                 everything[window] = torch.tensor(span)
                 score = logits.span_B(everything)[window].item()
@@ -167,7 +167,7 @@ def test_the_recorder_is_told_probability_correctness_and_margin(built, head):
         assert margin == pytest.approx(right - best_wrong, abs=1e-4)
         assert correct == (margin > 0)
     if head == "span":
-        first_B, last_B = Answers.of(batch).first_B2.unbind(dim=1)
+        first_B, last_B = AnswerColumns.of(batch).first_B2.unbind(dim=1)
         p_B = (
             logits.start_BL.softmax(1).gather(1, first_B[:, None])
             * logits.end_BL.softmax(1).gather(1, last_B[:, None])
@@ -218,7 +218,7 @@ def sure_of_golds(module, data):
         for side, scores_BL in enumerate((logits.start_BL, logits.end_BL)):
             allowed_BL = scores_BL > NEVER
             scores_BL[allowed_BL] = 0.0
-            scores_BL.scatter_(1, Answers.of(batch).first_B2[:, side : side + 1], 50.0)
+            scores_BL.scatter_(1, AnswerColumns.of(batch).first_B2[:, side : side + 1], 50.0)
         outputs.append(module.output(logits, batch))
     return outputs
 
@@ -284,7 +284,7 @@ def made_up(none, right, golds):
         Example(str(number), "g", label="answer" if gold else "no_answer", side={"answers": gold})
         for number, gold in enumerate(golds)
     ]
-    best = [[Answer(text, 0, 1, 0.5)] for text in texts]
+    best = [[CandidateAnswer(text, 0, 1, 0.5)] for text in texts]
     return SpanPredictions.over(examples, best, np.asarray(none, dtype=np.float32), 0.0)
 
 

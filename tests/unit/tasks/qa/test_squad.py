@@ -5,7 +5,7 @@ import json
 import pytest
 
 from heron.base.errors import DataError
-from heron.data.config import Columns, DataConfig, FileConfig, QaConfig
+from heron.data.config import Columns, DataConfig, FileConfig, QaDataConfig
 from heron.data.readers import load_with_report, read_rows
 
 CONTEXT = "The strike ended on Monday. On Monday the port opened."
@@ -165,7 +165,7 @@ def test_misaligned_answers_are_all_refused_with_what_stands_there_and_where_the
 
 @pytest.mark.parametrize(("start", "place"), [(0, END), (END + 4, END), (END + 7, OPEN)])
 def test_repair_takes_the_nearest_place_and_counts(write, read, config, start, place):
-    config.qa = QaConfig(misaligned="repair")
+    config.qa = QaDataConfig(misaligned="repair")
     write(row(answers=[answer(start=start)]))
     example = only(read())
     assert found(example) == ["Monday"]
@@ -175,7 +175,7 @@ def test_repair_takes_the_nearest_place_and_counts(write, read, config, start, p
 
 @pytest.mark.parametrize("start", [END - 3, END + 1, None])
 def test_repair_takes_an_answer_with_other_white_space_and_counts(write, read, config, start):
-    config.qa = QaConfig(misaligned="repair")
+    config.qa = QaDataConfig(misaligned="repair")
     context = CONTEXT.replace("on Monday.", "on\u00a0 Monday.")
     write(row(answers=[answer("on Monday.", start)]), context=context)
     example = only(read())
@@ -184,7 +184,7 @@ def test_repair_takes_an_answer_with_other_white_space_and_counts(write, read, c
 
 
 def test_drop_leaves_out_misaligned_answers_and_questions_without_another(write, read, config):
-    config.qa = QaConfig(misaligned="drop")
+    config.qa = QaDataConfig(misaligned="drop")
     config.files["train"].rows = 2
     config.counts = {"train": {"answer": 2, "no_answer": 0}}
     write(row("one", answers=[answer(start=3)]), row("two", answers=[answer(start=3), answer()]))
@@ -204,7 +204,7 @@ def test_blanks_at_an_answers_ends_leave_the_span_and_stay_in_the_gold_string(wr
     trimmed = only(read())
     assert (found(trimmed), trimmed.side["answers"]) == (["Monday"], [" Monday"])
     assert trimmed.side["repairs"] == ["trimmed"]
-    config.qa = QaConfig(trim=False)
+    config.qa = QaDataConfig(trim=False)
     kept = only(read())
     assert found(kept) == [" Monday"]
     assert "repairs" not in kept.side

@@ -7,7 +7,7 @@ import pytest
 from heron.base.errors import DataError
 from heron.base.folders import conf_dir
 from heron.base.tables import write_table
-from heron.data.config import QaConfig, read_config
+from heron.data.config import QaDataConfig, read_config
 from heron.data.readers import read_rows
 
 CONTEXT, QUESTION = "המסך המפוצל שודר ב-2 במרץ 2002.", "מתי שודר?"
@@ -88,7 +88,7 @@ def test_answers_written_as_text_are_read(tmp_path, config, written):
 
 
 def test_answer_start_may_be_left_out_where_the_answer_stands_once(read, config):
-    config.qa = QaConfig()
+    config.qa = QaDataConfig()
     (example,) = read([row(answer=ANSWER)]).examples
     assert example.spans == ((START, START + len(ANSWER)),)
     assert "repairs" not in example.side
@@ -96,7 +96,7 @@ def test_answer_start_may_be_left_out_where_the_answer_stands_once(read, config)
     assert "own.jsonl:1: own:1: " in said
     assert "answer_start" in said
     assert "own:1" in problem(read, row(answer="1999"))
-    config.qa = QaConfig(misaligned="repair")
+    config.qa = QaDataConfig(misaligned="repair")
     (example,) = read([row(answer="2")]).examples
     assert example.spans[0].start == CONTEXT.index("2")
 
@@ -109,7 +109,7 @@ def test_an_empty_answer_means_none_where_the_classes_allow_it(read, config):
 
 
 def test_a_bad_row_names_its_line(read, config):
-    config.qa = QaConfig()
+    config.qa = QaDataConfig()
     said = problem(read, row(answer=ANSWER, answer_start=3), row(answer="2002"), bad_rows="raise")
     assert "own.jsonl:1: own:1: at 3 the context reads" in said
     assert "answer_start is 1.5" in problem(read, row(answer=ANSWER, answer_start=1.5))

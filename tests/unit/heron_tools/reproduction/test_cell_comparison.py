@@ -10,7 +10,7 @@ from scipy import stats
 from heron.base.cells import Table, show
 from heron.base.files import read_yaml
 from heron.results.collect import collect
-from heron_tools.reproduction.comparing import (
+from heron_tools.reproduction.cell_comparison import (
     against_published,
     compare_runs,
     compare_values,
