@@ -54,9 +54,11 @@ def _correlations(
     slicer: Slicer, measured: Sequence[Diversity], tokens_N: Ints, note: str
 ) -> Table:
     """Correlate each measure of diversity with length and with correctness."""
+    ratio = ratio_name(measured)
+    moving_average = f"moving average, {WINDOW} tokens"
     measures = {
-        ratio_name(measured): [diversity.ttr for diversity in measured],
-        f"moving average, {WINDOW} tokens": [diversity.mattr for diversity in measured],
+        ratio: [diversity.ttr for diversity in measured],
+        moving_average: [diversity.mattr for diversity in measured],
     }
     if measured and measured[0].pos is not None:
         measures["its lemma term"] = [diversity.lemma for diversity in measured]

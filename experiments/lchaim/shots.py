@@ -56,9 +56,12 @@ def run(arguments: Sequence[str]) -> int:
             "hypothesis": [hypothesis for _, hypothesis, _ in examples],
             "label": labels,
         }
+
         path = options.out / f"{name}.jsonl"
         write_table(path, columns)
-        print_lines(f"{path}: {len(labels)} examples, {', '.join(labels)}")
+        order = ", ".join(labels)
+        print_lines(f"{path}: {len(labels)} examples, {order}")
+
     return 0
 
 

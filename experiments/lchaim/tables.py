@@ -348,14 +348,16 @@ def _types(path: Path) -> dict[str, list[str]]:
     table = read_table(path)
     column = table.find(("types", "reasoning")) or "types"
     table.require("guid", column)
-    if repeated := table.duplicates("guid"):
+    repeated = table.duplicates("guid")
+    if repeated:
         raise DataError(repeated)
 
     guids: dict[str, list[str]] = {name: [] for name in TYPES}
     for row in table.rows:
         guid = cell_text(row["guid"])
-        types = [name.lower() for name in split_categories(row[column])]
-        for name in dict.fromkeys(types):
+        types = split_categories(row[column])
+        different = dict.fromkeys(name.lower() for name in types)
+        for name in different:
             guids.setdefault(name, []).append(guid)
     return guids
 
@@ -371,9 +373,11 @@ def prompts(request: TargetRequest) -> Filled:
         prompter = Prompter(config, config.prompting.prompt)
         text = as_text(prompter.messages(example))
         files[f"{name}.txt"] = text + "\n"
-        lines = tuple((line,) for line in text.splitlines() if line.strip())
+        lines = [line for line in text.splitlines() if line.strip()]
+        rows = tuple((line,) for line in lines)
         note = "The prompt as sent, without empty lines."
-        tables.append(Table(f"prompt={name}", ("the prompt",), lines, note))
+        table = Table(f"prompt={name}", ("the prompt",), rows, note)
+        tables.append(table)
     return Filled(tables=tables, files=files)
 
 

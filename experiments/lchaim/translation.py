@@ -97,12 +97,16 @@ def run(arguments: Sequence[str]) -> int:
     translator = Translator(prompting, prompting.prompting)
 
     of_translator = field_types(PromptingConfig)
-    words = [word for word in words if re.split("[.=]", word)[0] not in of_translator]
-    words += ["head=mlp3", "trainer.select=last", "trainer.patience=null"]  # nothing is trained
-    reading = compose([*words, f"encoder={options.similarity}"])
+    of_run = []
+    for word in words:
+        option, *_ = re.split("[.=]", word)
+        if option not in of_translator:
+            of_run.append(word)
+    of_run += ["head=mlp3", "trainer.select=last", "trainer.patience=null"]  # nothing is trained
+    reading = compose([*of_run, f"encoder={options.similarity}"])
     checking = None
     if options.check:
-        checking = compose([*words, f"encoder={options.check}"])
+        checking = compose([*of_run, f"encoder={options.check}"])
     language = reading.data.language
     if options.to == language:
         raise ConfigError(f"to={options.to}: {options.data} is in this language")
@@ -121,9 +125,11 @@ def run(arguments: Sequence[str]) -> int:
     if checking:
         tables.append(check_table(splits, checking, options))
     print_tables(tables)
+
     text = "\n\n".join(map(to_markdown, tables))
     page = write_file(options.out / "translation.md", text)
-    print_lines(*_write(splits, reading.data, options), page)
+    paths = _write(splits, reading.data, options)
+    print_lines(*paths, page)
     return 0
 
 
@@ -176,8 +182,10 @@ def _compare_texts(
 
     rows = []
     for original, translation, returned in zip(originals, there, back, strict=True):
-        similarity = {name: by_guid[original.guid] for name, by_guid in cosines.items()}
-        rows.append(Translated(original, translation, returned, similarity))
+        guid = original.guid
+        similarity = {name: by_guid[guid] for name, by_guid in cosines.items()}
+        row = Translated(original, translation, returned, similarity)
+        rows.append(row)
     return rows
 
 
@@ -202,6 +210,7 @@ def similarity_table(splits: TranslatedSplits, options: TranslateOptions) -> Tab
     lines: list[tuple[Cell, ...]] = []
     for split, rows in splits.items():
         kept = sum(row.keeps(minimum) for row in rows)
+
         for name, column in _COLUMNS.items():
             unique = {}
             for row in rows:
@@ -211,7 +220,8 @@ def similarity_table(splits: TranslatedSplits, options: TranslateOptions) -> Tab
             similarities = unique.values()
             mean = summarize(similarities)
             below = sum(similarity < minimum for similarity in similarities)
-            lines.append((split, column, mean, below, kept, len(rows)))
+            line = (split, column, mean, below, kept, len(rows))
+            lines.append(line)
 
     if options.data in PAPERS_DATA:
         note += f" {PAPER_NOTE}"

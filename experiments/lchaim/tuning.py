@@ -267,7 +267,8 @@ def line_changes(prompt: PromptConfig) -> list[Change]:
     variants = {}
     for index, line in enumerate(lines):
         name = f"line {index + 1}"
-        others = lines[:index] + lines[index + 1 :]
+        others = lines.copy()
+        del others[index]
         if others:
             variants[f"without {name}"] = others
             variants[f"{name} first"] = [line, *others]

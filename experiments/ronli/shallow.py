@@ -118,8 +118,10 @@ class Scaling:
         else:
             shift_F = features_RF.min(axis=0)
             range_F = np.ptp(features_RF, axis=0)
+
         divisor_F = np.where(range_F == 0, 1, range_F)
-        return cls(shift_F, 1 / divisor_F)
+        factor_F = 1 / divisor_F
+        return cls(shift_F, factor_F)
 
     def __call__(self, features_RF: np.ndarray) -> np.ndarray:
         """Scale rows; returns float64."""

@@ -144,13 +144,18 @@ def phrases(request: TargetRequest, label: str | None = None) -> Filled:
         elif label != name:
             continue
         for text in different:
-            row = (name, text)
-            rows.append((*row, sentences.get(row)) if sentences else row)
+            if sentences:
+                rows.append((name, text, sentences.get((name, text))))
+            else:
+                rows.append((name, text))
 
-    columns = ("class", "phrase", "sentences") if sentences else ("class", "phrase")
+    columns = ["class", "phrase"]
+    if sentences:
+        columns.append("sentences")
     title = f"Linking phrases: {label or 'three of each class'}"
     note = f"Different phrases in the list: {', '.join(counts)}."
-    return Filled(tables=(Table(title, columns, tuple(rows), note),))
+    table = Table(title, tuple(columns), tuple(rows), note)
+    return Filled(tables=(table,))
 
 
 def _listed_phrases(request: TargetRequest) -> dict[str, list[str]]:
@@ -295,8 +300,9 @@ def _kappa(label_pairs: Sequence[LabelPair], seed: int, mark: str = "") -> Estim
 
     items = [str(row) for row in range(n)]
     labels = Labels(items, ("automatic", "manual"), label_pairs)
-    measures = {measure.measure: measure for measure in agreements(labels, seed=seed)}
-    kappa = measures["Cohen's kappa"]
+    measured = agreements(labels, seed=seed)
+    by_measure = {agreement.measure: agreement for agreement in measured}
+    kappa = by_measure["Cohen's kappa"]
     assert kappa.value is not None
     return Estimate(kappa.value, kappa.low, kappa.high, kappa.n, "pairs", mark=mark)
 
@@ -312,26 +318,36 @@ def errors(request: TargetRequest) -> Filled:
     """Show the most confident errors of a run on test (Table 13)."""
     run = _run(request, "ronli/cart_stra")
     options = AnalyzeOptions(run=run, paths_data=request.data_dir, paths_cache=request.cache_dir)
-    if not (run / "predictions" / "test.parquet").is_file():
+    of_test = run / "predictions" / "test.parquet"
+    if not of_test.is_file():
         options.split = VALIDATION
-    split = open_slicer(options).split
+
+    slicer = open_slicer(options)
+    split = slicer.split
     frame = split.frame
     guids = frame["guid"]
     probabilities = frame.probabilities
 
-    wrong = [row for row, is_right in enumerate(frame.right) if not is_right]
-    wrong.sort(key=lambda row: (-(probabilities[row] or 0.0), guids[row]))
+    wrong = []
+    for row, is_right in enumerate(frame.right):
+        if not is_right:
+            confidence = probabilities[row] or 0.0
+            wrong.append((-confidence, guids[row], row))
+    wrong.sort()
+
+    golds = frame["gold"]
+    predictions = frame["prediction"]
     rows = []
-    for row in wrong[:_SHOWN]:
-        texts = _cut_texts(split.examples[row])
-        gold = frame["gold"][row]
-        prediction = frame["prediction"][row]
-        rows.append((*texts, gold, prediction, probabilities[row], guids[row]))
+    for _, guid, row in wrong[:_SHOWN]:
+        premise, hypothesis = _cut_texts(split.examples[row])
+        labels = golds[row], predictions[row]
+        rows.append((premise, hypothesis, *labels, probabilities[row], guid))
 
     columns = ("premise", "hypothesis", "gold", "prediction", "probability", "guid")
     counts = f"{len(wrong):,} of {len(split.examples):,} pairs are wrong"
     title = f"{counts}; the most confident errors first"
-    return Filled(tables=(Table(title, columns, tuple(rows)),), notes=_instead(run))
+    table = Table(title, columns, tuple(rows))
+    return Filled(tables=(table,), notes=_instead(run))
 
 
 def _pairs_table(title: str, examples: Sequence[Example]) -> Table:

@@ -89,6 +89,17 @@ class TagOutput(Output):
     best_RL: Tensor  # the most probable tags
     words_RL: Tensor
 
+    def tags_by_row(self, names: Sequence[str]) -> dict[int, dict[int, str]]:
+        """Map each row to the predicted tags of its words, by their positions; -1: no word."""
+        rows = self.rows_R.tolist()
+        words_RL = self.words_RL.tolist()
+        best_RL = self.best_RL.tolist()
+        tags_by_row = {}
+        for row, words, best in zip(rows, words_RL, best_RL, strict=True):
+            tags = [names[tag_id] for tag_id in best]
+            tags_by_row[row] = dict(zip(words, tags, strict=True))
+        return tags_by_row
+
 
 class TaggingModule(TaskModule):
     """Cross-entropy of the tag of each word."""
@@ -105,12 +116,14 @@ class TaggingModule(TaskModule):
         counts_R = known_RL.sum(dim=1)
         rows = 0 if batch.is_stand_in else len(batch)
 
+        smoothing = self.config.optim.label_smoothing
         total = F.cross_entropy(
             logits.flatten(0, 1),
             tags_RL.flatten(),
             reduction="sum",
-            label_smoothing=self.config.optim.label_smoothing,
+            label_smoothing=smoothing,
         )
+        loss = total / counts_R.sum().clamp(min=1)
 
         log_p_RLC = logits.detach().log_softmax(2)
         gold_RL1 = tags_RL.clamp(min=0)[:, :, None]
@@ -121,12 +134,13 @@ class TaggingModule(TaskModule):
         p_gold_R = ((log_p_gold_RL * known_RL).sum(dim=1) / counts_R).exp()
         margin_R = (margin_RL * known_RL).sum(dim=1) / counts_R
         right_R = (~known_RL | (margin_RL > 0)).all(dim=1)
+        observed_R3 = torch.stack([p_gold_R, right_R, margin_R], dim=1)
         return TagOutput(
-            loss=total / counts_R.sum().clamp(min=1),
+            loss=loss,
             weight=counts_R[:rows].sum().float(),
             labels_R=batch.labels_R[:rows],
             rows_R=batch.rows_R[:rows],
-            observed_R3=torch.stack([p_gold_R, right_R, margin_R], dim=1)[:rows],
+            observed_R3=observed_R3[:rows],
             finite_R=logits[:rows].isfinite().flatten(1).all(dim=1),
             best_RL=logits[:rows].argmax(dim=2),
             words_RL=words_RL[:rows],
@@ -134,25 +148,21 @@ class TaggingModule(TaskModule):
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> "TagPredictions":
         """Predict a tag for each word; `O` for words that are truncated or without a token."""
-        tag_names = self.config.data.label_order
         tags_by_row: dict[int, dict[int, str]] = {}
         for output in outputs:
-            words_RL = output.words_RL.tolist()
-            best_RL = output.best_RL.tolist()
-            for index, row in enumerate(output.rows_R.tolist()):
-                names = [tag_names[tag_id] for tag_id in best_RL[index]]
-                tags_by_row[row] = dict(zip(words_RL[index], names, strict=True))
+            tags_by_row.update(output.tags_by_row(self.config.data.label_order))
 
         predicted = []
         tags = []
         examples, rows = in_file_order(data, split)
         for example, row in zip(examples, rows, strict=True):
             tag_of_word = tags_by_row.get(row)
-            if tag_of_word is not None:
-                words = example.text.split(" ")
-                tags_of_words = [tag_of_word.get(word, OUTSIDE) for word in range(len(words))]
-                predicted.append(example)
-                tags.append(" ".join(tags_of_words))
+            if tag_of_word is None:
+                continue
+            word_count = len(example.text.split(" "))
+            tags_of_words = [tag_of_word.get(word, OUTSIDE) for word in range(word_count)]
+            predicted.append(example)
+            tags.append(" ".join(tags_of_words))
         return TagPredictions(predicted, tags)
 
 

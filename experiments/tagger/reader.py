@@ -39,6 +39,7 @@ def lines_table(path: Path, columns: Columns) -> FileTable:
         lines = enumerate(read_bytes(path).decode("utf-8-sig").split("\n"), 1)
     except UnicodeDecodeError as error:
         raise DataError(str(path), f"cannot be read: {error}") from error
+
     table = FileTable(path, (columns.text, columns.label), [], [], [])
     for has_words, group in groupby(lines, lambda line: bool(line[1].strip())):
         if not has_words:
@@ -50,8 +51,10 @@ def lines_table(path: Path, columns: Columns) -> FileTable:
             word, *tag = line.rsplit(None, 1)
             words.append(word)
             tags += tag  # none on a line of one word, which the reader reports
+
+        row = {columns.text: words, columns.label: tags}
         first_number, _ = numbered_lines[0]
-        table.rows.append({columns.text: words, columns.label: tags})
+        table.rows.append(row)
         table.lines.append(first_number)
     return table
 
@@ -66,26 +69,33 @@ class SentenceReader(TableReader):
         columns = self.config.columns
         guid = self.guid(row.get(columns.guid), line)
         words = split_cell(row[columns.text])
-        tags = split_cell(row.get(columns.label)) if self.labels != "ignored" else []
+        tags = []
+        if self.labels != "ignored":
+            tags = split_cell(row.get(columns.label))
 
         problems_before = len(self.problems)
         if not words or (tags and len(tags) != len(words)):
-            self.problem(line, f"{len(words)} words, {len(tags)} tags", "a tag for each word")
-        unknown = sorted(set(tags) - set(self.config.label_order))
+            counts = f"{len(words)} words, {len(tags)} tags"
+            self.problem(line, counts, "a tag for each word")
+        unknown = set(tags).difference(self.config.label_order)
         if unknown:
-            self.problem(line, f"unknown tags {', '.join(unknown)}", "data.label_order lists them")
+            names = ", ".join(sorted(unknown))
+            self.problem(line, f"unknown tags {names}", "data.label_order lists them")
         if len(self.problems) > problems_before:
             return None
 
         if not tags and self.labels == "required":
             self.unlabelled[""] += 1
             return None
+
         text = " ".join(self.spell(word) for word in words)
+        group = row.get(columns.group or "")
         gold = {}
         if tags:
-            first_entity = next((tag for tag in tags if tag != OUTSIDE), OUTSIDE)
-            gold = {"label": first_entity, "target": " ".join(tags)}
-        return self.example(index, guid, text, {}, row.get(columns.group or ""), **gold)
+            entity_tags = [tag for tag in tags if tag != OUTSIDE]
+            gold["label"] = entity_tags[0] if entity_tags else OUTSIDE
+            gold["target"] = " ".join(tags)
+        return self.example(index, guid, text, {}, group, **gold)
 
     def spell(self, word: str) -> str:
         """Normalise a word; blanks inside it become no-break spaces."""

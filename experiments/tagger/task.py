@@ -57,28 +57,39 @@ def entity_scores(
         predicted_tags = predicted_text.split()
         words += len(gold_tags)
         for gold_tag, predicted_tag in zip(gold_tags, predicted_tags, strict=True):
-            right_words += gold_tag == predicted_tag
+            if gold_tag == predicted_tag:
+                right_words += 1
 
         gold_spans = entities(gold_tags, closed)
         predicted_spans = entities(predicted_tags, closed)
+        right_spans = gold_spans & predicted_spans
         gold.update(kind for kind, *_ in gold_spans)
         predicted.update(kind for kind, *_ in predicted_spans)
-        right.update(kind for kind, *_ in gold_spans & predicted_spans)
+        right.update(kind for kind, *_ in right_spans)
 
-    f1 = {}
+    f1_of_types = {}
+    occurring = {}
     for tag in label_order:
-        if tag != OUTSIDE:
-            _, _, kind = tag.partition("-")
-            f1[kind] = share(2 * right[kind], predicted[kind] + gold[kind])
-    occurring = [value for kind, value in f1.items() if predicted[kind] + gold[kind]]
-    return {
-        "f1": share(2 * right.total(), predicted.total() + gold.total()),
-        "precision": share(right.total(), predicted.total()),
-        "recall": share(right.total(), gold.total()),
-        "macro_f1": share(sum(occurring), len(occurring)),
+        if tag == OUTSIDE:
+            continue
+        _, _, kind = tag.partition("-")
+        spans = predicted[kind] + gold[kind]
+        f1 = share(2 * right[kind], spans)
+        f1_of_types[f"f1/{kind}"] = f1
+        if spans:
+            occurring[kind] = f1
+
+    predicted_total = predicted.total()
+    gold_total = gold.total()
+    right_total = right.total()
+    scores = {
+        "f1": share(2 * right_total, predicted_total + gold_total),
+        "precision": share(right_total, predicted_total),
+        "recall": share(right_total, gold_total),
+        "macro_f1": share(sum(occurring.values()), len(occurring)),
         "accuracy": share(right_words, words),
-        **{f"f1/{kind}": value for kind, value in f1.items()},
     }
+    return scores | f1_of_types
 
 
 def share(part: float, whole: float) -> float:

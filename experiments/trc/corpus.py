@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -151,9 +152,15 @@ def _document(path: Path, fields: dict[str, Any]) -> Document:
     where = f"{path}: document {fields.get('document_id')}"
     try:
         text = fields["text"]
-        events = sorted(fields["events"], key=lambda event: event["start"])
-        indices = {event["event_id"]: index for index, event in enumerate(events)}
-        spans = [Span(event["start"], event["end"] + 1) for event in events]
+        events = sorted(fields["events"], key=itemgetter("start"))
+        spans = []
+        indices = {}
+        for index, event in enumerate(events):
+            guid = event["event_id"]
+            indices[guid] = index
+            end = event["end"] + 1  # the file names the last character
+            spans.append(Span(event["start"], end))
+
         labels = {}
         for relation in fields["temporal_relations"]:
             first = indices[relation["event_id_1"]]
@@ -167,12 +174,16 @@ def _document(path: Path, fields: dict[str, Any]) -> Document:
         if text[start:end] != event["text"]:
             misplaced.append(event["event_id"])
     if misplaced:
-        raise DataError(where, f"events {misplaced} do not have their text", "check start and end")
+        problem = f"events {misplaced} do not have their text"
+        raise DataError(where, problem, "check start and end")
 
     sentences = [Span(*match.span()) for match in _SENTENCE.finditer(text)]
-    if len(sentences) > 1 and not text[sentences[-1].start :].strip():
-        sentences.pop()
-    return Document(str(fields["document_id"]), text, sentences, spans, labels)
+    if len(sentences) > 1:
+        *others, last = sentences
+        if not text[last.start :].strip():
+            sentences = others
+    name = str(fields["document_id"])
+    return Document(name, text, sentences, spans, labels)
 
 
 def read_treebank(path: Path, forms: Sequence[str] = NO_EVENTS, every: int = 0) -> list[Document]:
@@ -191,7 +202,12 @@ def read_treebank(path: Path, forms: Sequence[str] = NO_EVENTS, every: int = 0) 
         if is_start or not groups:
             groups.append([])
         groups[-1].append(sentence)
-    return [_join_sentences(str(number), group, forms) for number, group in enumerate(groups, 1)]
+
+    documents = []
+    for number, group in enumerate(groups, 1):
+        document = _join_sentences(str(number), group, forms)
+        documents.append(document)
+    return documents
 
 
 def _starts_document(sentence: Sentence) -> bool:
@@ -285,31 +301,41 @@ def run(arguments: Sequence[str]) -> int:
 def _pairs(arguments: Sequence[str]) -> int:
     """Find the pairs of events, and write the sheets for annotators, or the labelled data set."""
     options = parse_options(PairsOptions, arguments)
-    language = get_language(options.language)
-    if options.source.suffix == ".json":
-        documents = read_documents(options.source)
+    source = options.source
+    if source.suffix == ".json":
+        documents = read_documents(source)
     else:
-        documents = read_treebank(options.source, options.forms, options.every)
+        documents = read_treebank(source, options.forms, options.every)
+
+    language = get_language(options.language)
     markers = Markers(*language.event_markers)
     pairs: list[EventPair] = []
     for document in documents:
         pairs += make_pairs(document, markers, options.window)
     if not pairs:
-        raise DataError(str(options.source), "has no pair of events", "events are tagged VERB")
-    print_tables([_count_table(documents, pairs)])
+        raise DataError(str(source), "has no pair of events", "events are tagged VERB")
+    counts = _count_table(documents, pairs)
+    print_tables([counts])
 
-    columns = {name: [getattr(pair, name) for pair in pairs] for name in COLUMNS}
+    columns = _pair_columns(pairs)
     columns["language"] = [options.language] * len(pairs)
     is_labelled = documents[0].labels is not None
     if not is_labelled:
         by_name = {document.name: document for document in documents}
         for side, name in enumerate(EVENTS):
-            columns[name] = [by_name[pair.document].event_guid(pair.events[side]) for pair in pairs]
-        columns["q1"] = [""] * len(pairs)
-        columns["q2"] = [""] * len(pairs)
+            guids = []
+            for pair in pairs:
+                document = by_name[pair.document]
+                guids.append(document.event_guid(pair.events[side]))
+            columns[name] = guids
+
+        unanswered = [""] * len(pairs)
+        columns["q1"] = unanswered
+        columns["q2"] = unanswered
         event_sheet = options.out / "events.csv"
         write_for_people(event_sheet, _event_columns(documents, markers))
         print_lines(event_sheet)
+
     pair_sheet = options.out / "pairs.csv"
     write_for_people(pair_sheet, columns)
     print_lines(pair_sheet)
@@ -323,19 +349,31 @@ def _pairs(arguments: Sequence[str]) -> int:
     return 0
 
 
+def _pair_columns(pairs: Sequence[EventPair]) -> dict[str, list[Any]]:
+    """Lay out pairs as the columns of the data set."""
+    columns = {}
+    for name in COLUMNS:
+        columns[name] = [getattr(pair, name) for pair in pairs]
+    return columns
+
+
 def _count_table(documents: Sequence[Document], pairs: Sequence[EventPair]) -> Table:
     """Count documents, sentences, events, windows, pairs and labels; those that occur."""
+    # The names in the order of the table; names that never occur are left out.
+    counts = Counter[str](documents=len(documents))
+    for document in documents:
+        counts["sentences"] += len(document.sentences)
+        counts["events"] += len(document.events)
+
+    windows = {(pair.document, pair.window) for pair in pairs}
+    counts["windows with pairs"] = len(windows)
+    counts["pairs"] = len(pairs)
     labels = Counter(pair.label for pair in pairs)
-    counts = {
-        "documents": len(documents),
-        "sentences": sum(len(document.sentences) for document in documents),
-        "events": sum(len(document.events) for document in documents),
-        "windows with pairs": len({(pair.document, pair.window) for pair in pairs}),
-        "pairs": len(pairs),
-    }
     for name in LABELS.values():
         counts[name] = labels[name]
-    rows = tuple((name, count) for name, count in counts.items() if count)
+
+    occurring = +counts
+    rows = tuple(occurring.items())
     return Table("Event pairs", ("what", "number"), rows)
 
 
@@ -345,16 +383,23 @@ def _event_columns(documents: Sequence[Document], markers: Markers) -> dict[str,
     names = []
     texts = []
     for document in documents:
-        for number, (start, end) in enumerate(document.events):
+        text = document.text
+        for number, event in enumerate(document.events):
+            start, end = event
             for sentence in document.sentences:
-                if sentence.start <= start and end <= sentence.end:
+                if start < sentence.end:
                     break
-            before = document.text[sentence.start : start]
-            event = document.text[start:end]
-            after = document.text[end : sentence.end]
-            guids.append(document.event_guid(number))
+
+            before = text[sentence.start : start]
+            word = text[start:end]
+            after = text[end : sentence.end]
+            marked = f"{before}{markers.start_1} {word} {markers.end_1}{after}"
+
+            guid = document.event_guid(number)
+            guids.append(guid)
             names.append(document.name)
-            texts.append(f"{before}{markers.start_1} {event} {markers.end_1}{after}")
+            texts.append(marked)
+
     empty = [""] * len(guids)
     return {"guid": guids, "document": names, "text": texts, "axis": empty, "connects": empty}
 
@@ -366,7 +411,9 @@ def _collect(arguments: Sequence[str]) -> int:
     table.require("guid", "document", "window", "text", "language")
     if options.axes and len(options.axes) != len(options.answers):
         raise ConfigError("axes: one file for each of answers, in their order")
-    raise_all([*table.missing_values("guid"), *table.duplicates("guid")])
+    problems = [*table.missing_values("guid"), *table.duplicates("guid")]
+    raise_all(problems)
+
     windows = _windows(table)
     guids = [cell_text(row["guid"]) for row in table.rows]
     texts = [str(row["text"]) for row in table.rows]
@@ -377,28 +424,37 @@ def _collect(arguments: Sequence[str]) -> int:
         if columns.count(name) > 1:
             raise ConfigError(f"answers: two columns would be named {name}; rename the file")
 
-    answers = [_read_answers(path, set(guids)) for path in options.answers]
+    known = set(guids)
+    answers = [_read_answers(path, known) for path in options.answers]
     for answers_of_rater, path in zip(answers, options.axes, strict=False):
         _separate_axes(answers_of_rater, path, table)
+
     values = []
+    without_answer = 0
     for guid in guids:
-        values.append([answers_of_rater.get(guid, "") for answers_of_rater in answers])
+        labels_of_pair = [answers_of_rater.get(guid, "") for answers_of_rater in answers]
+        values.append(labels_of_pair)
+        if not any(labels_of_pair):
+            without_answer += 1
     labels = Labels(guids, raters, values, texts=texts)
     _print_agreement(labels)
 
-    decided = _read_answers(options.decided, set(guids)) if options.decided else {}
+    decided = {}
+    if options.decided:
+        decided = _read_answers(options.decided, known)
     _write_undecided(labels, decided, options.out / "adjudicate.csv")
-    without_answer = sum(not any(labels_of_pair) for labels_of_pair in values)
     if without_answer:
         print_lines(f"{without_answer:,} pairs have no answer")
 
     pairs = []
-    for index, row in enumerate(table.rows):
-        guid = guids[index]
+    for index, guid in enumerate(guids):
         label = decided.get(guid, "") or _common_label(values[index])
-        if label:
-            document = cell_text(row["document"])
-            pairs.append(EventPair(guid, document, windows[index], texts[index], label))
+        if not label:
+            continue
+        row = table.rows[index]
+        document = cell_text(row["document"])
+        pair = EventPair(guid, document, windows[index], texts[index], label)
+        pairs.append(pair)
     if not pairs:
         raise DataError(str(options.pairs), "no pair has a label", "q1 and q2: yes or no")
     language = cell_text(table.rows[0]["language"])
@@ -421,14 +477,18 @@ def _write_undecided(labels: Labels, decided: Mapping[str, str], path: Path) -> 
 
     `path` may be the file that the decisions were read from.
     """
-    rows = list(undecided(labels))
-    columns = {
-        "guid": [labels.items[row] for row in rows],
-        "text": [labels.texts[row] for row in rows],
-    }
-    for index, rater in enumerate(labels.raters):
-        columns[rater] = [labels.values[row][index] for row in rows]
-    columns["label"] = [decided.get(labels.items[row], "") for row in rows]
+    names = ["guid", "text", *labels.raters, "label"]
+    columns: dict[str, list[str]] = {name: [] for name in names}
+
+    for row in undecided(labels):
+        guid = labels.items[row]
+        label = decided.get(guid, "")
+        text = labels.texts[row]
+        answers = labels.values[row]
+        cells = [guid, text, *answers, label]
+        for column, cell in zip(columns.values(), cells, strict=True):
+            column.append(cell)
+
     write_for_people(path, columns)
     left = columns["label"].count("")
     print_lines(f"{path}: {left} pairs to decide (decided=FILE)", files=[path])
@@ -452,42 +512,55 @@ def _windows(table: FileTable) -> list[int]:
 def _common_label(labels: Sequence[str]) -> str:
     """Find the label of all annotators who gave one; empty if they differ."""
     different = {label for label in labels if label}
-    return different.pop() if len(different) == 1 else ""
+    if len(different) != 1:
+        return ""
+    return different.pop()
 
 
 def _separate_axes(answers: dict[str, str], path: Path, table: FileTable) -> None:
     """Label pairs of different axes VAGUE in an annotator's answers."""
     table.require(*EVENTS)
-    events = {cell_text(row[name]) for row in table.rows for name in EVENTS}
-    axes = _read_axes(path, events)
+    first_column, second_column = EVENTS
+    firsts = [cell_text(row[first_column]) for row in table.rows]
+    seconds = [cell_text(row[second_column]) for row in table.rows]
+    axes = _read_axes(path, {*firsts, *seconds})
+
     separate = 0
     ordered = 0
-    for row in table.rows:
-        first, second = (axes[cell_text(row[name])] for name in EVENTS)
-        if not share_axis(first, second):
-            guid = cell_text(row["guid"])
-            separate += 1
-            ordered += answers.get(guid, VAGUE) != VAGUE
-            answers[guid] = VAGUE
-    print_lines(f"{path}: {separate:,} pairs on different axes: VAGUE ({ordered:,} were ordered)")
+    for row, first, second in zip(table.rows, firsts, seconds, strict=True):
+        if share_axis(axes[first], axes[second]):
+            continue
+        separate += 1
+        guid = cell_text(row["guid"])
+        if answers.get(guid, VAGUE) != VAGUE:
+            ordered += 1
+        answers[guid] = VAGUE
+
+    counts = f"{separate:,} pairs on different axes: VAGUE ({ordered:,} were ordered)"
+    print_lines(f"{path}: {counts}")
 
 
 def _read_axes(path: Path, events: set[str]) -> dict[str, EventAxis]:
     """Read an annotator's axes of the events of pairs; an event without one is on the main axis."""
+    layer = inception.EVENT
     if path.is_dir():
-        rows = inception.read_answers(path, inception.EVENT)
+        rows = inception.read_answers(path, layer)
     else:
-        rows = _sheet_rows(read_from_people(path), inception.FEATURES[inception.EVENT])
+        sheet = read_from_people(path)
+        rows = _sheet_rows(sheet, inception.FEATURES[layer])
 
     axes = dict.fromkeys(events, EventAxis())
+    known = ", ".join(AXES)
     problems = []
     has_event = False
-    for where, guid, names in rows:
-        axis, connects = (" ".join(name.lower().split()) for name in names)
-        for name in (axis, connects):
+    for where, guid, cells in rows:
+        names = [" ".join(cell.lower().split()) for cell in cells]
+        for name in names:
             if name and not _AXIS.fullmatch(name):
-                fix = f"{', '.join(AXES)}; of several, opinion 2"
-                problems.append(Problem(where, f"axis '{name}' of event '{guid}'", fix))
+                problem = f"axis '{name}' of event '{guid}'"
+                problems.append(Problem(where, problem, f"{known}; of several, opinion 2"))
+
+        axis, connects = names
         if guid in axes:
             has_event = True
             axes[guid] = EventAxis(axis or MAIN, connects)
@@ -503,7 +576,8 @@ def _read_answers(path: Path, guids: set[str]) -> dict[str, str]:
         rows = inception.read_answers(path, inception.PAIR)
     else:
         table = read_from_people(path)
-        rows = _sheet_rows(table, ("q1", "q2") if "q1" in table.columns else ("label",))
+        columns = ["q1", "q2"] if "q1" in table.columns else ["label"]
+        rows = _sheet_rows(table, columns)
 
     labels: dict[str, str] = {}
     problems = []
@@ -528,8 +602,10 @@ def _sheet_rows(table: FileTable, columns: Sequence[str]) -> list[tuple[str, str
     table.require("guid", *columns)
     rows = []
     for index, row in enumerate(table.rows):
+        where = table.where(index)
+        guid = cell_text(row["guid"])
         cells = [cell_text(row[name]).strip() for name in columns]
-        rows.append((table.where(index), cell_text(row["guid"]), cells))
+        rows.append((where, guid, cells))
     return rows
 
 
@@ -548,7 +624,8 @@ def _write_data_set(
     pairs: Sequence[EventPair], out: Path, code: str, test: float, seed: int
 ) -> None:
     """Write the splits and the YAML by which `heron train` reads them."""
-    test_documents = split_documents([pair.document for pair in pairs], test, seed)
+    names = [pair.document for pair in pairs]
+    test_documents = split_documents(names, test, seed)
     splits: dict[str, list[EventPair]] = {"train": [], "test": []}
     for pair in pairs:
         split = "test" if pair.document in test_documents else "train"
@@ -557,10 +634,12 @@ def _write_data_set(
     files = {}
     for split, rows in splits.items():
         path = out / f"{split}.csv"
-        write_table(path, {name: [getattr(pair, name) for pair in rows] for name in COLUMNS})
-        documents = len({pair.document for pair in rows})
-        print_lines(f"{path}: {len(rows):,} pairs of {documents} documents", files=[path])
+        write_table(path, _pair_columns(rows))
         files[split] = path, len(rows)
+        documents = {pair.document for pair in rows}
+        counts = f"{len(rows):,} pairs of {len(documents)} documents"
+        print_lines(f"{path}: {counts}", files=[path])
+
     settings = {
         "title": "event pairs of your own",
         "language": code,
@@ -571,4 +650,5 @@ def _write_data_set(
         "columns": {"text": "text", "label": "label", "guid": "guid", "group": "document"},
         "validation": {"fraction": 0.1, "by": "group", "seed": 0},
     }
-    print_lines(write_config(out, "pairs", files, settings))
+    config = write_config(out, "pairs", files, settings)
+    print_lines(config)

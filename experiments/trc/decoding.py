@@ -95,18 +95,21 @@ def find_triples(pairs: Sequence[Example]) -> Iterator[Triple]:
     Yields the pairs a-b, b-c and a-c: their positions, and whether each is reversed.
     """
     sides: dict[tuple[Span, Span], Side] = {}
+    events: set[Span] = set()
     for index, pair in enumerate(pairs):
+        events.update(pair.spans)
         first, second = pair.spans
         sides.setdefault((second, first), (index, True))
         sides[first, second] = (index, False)
-    events = sorted({event for spans in sides for event in spans})
 
-    for a, b, c in permutations(events, 3):
+    for a, b, c in permutations(sorted(events), 3):
         if a > c:  # c, b, a is equivalent
             continue
-        triple = (a, b), (b, c), (a, c)
-        if all(spans in sides for spans in triple):
-            yield sides[a, b], sides[b, c], sides[a, c]
+        ab = sides.get((a, b))
+        bc = sides.get((b, c))
+        ac = sides.get((a, c))
+        if ab and bc and ac:
+            yield ab, bc, ac
 
 
 def _contradicts(triple: Triple, names: Sequence[str]) -> bool:

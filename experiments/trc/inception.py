@@ -85,12 +85,15 @@ def _answers(
     where: str, types: bytes, content: bytes, layer: str
 ) -> Iterator[tuple[str, str, list[str]]]:
     cassis = _cassis()
+    types_file = io.BytesIO(types)
+    content_file = io.BytesIO(content)
     try:
-        typesystem = cassis.load_typesystem(io.BytesIO(types))
-        cas = cassis.load_cas_from_xmi(io.BytesIO(content), typesystem=typesystem)
+        typesystem = cassis.load_typesystem(types_file)
+        cas = cassis.load_cas_from_xmi(content_file, typesystem=typesystem)
         annotations = cas.select(layer)
     except Exception as error:  # the library does not document its errors for broken XML
         raise DataError(where, f"cannot be read: {error}", "UIMA CAS XMI") from error
+
     for annotation in annotations:
         guid = str(getattr(annotation, "guid", None))  # an annotator may have added an event
         answers = []
@@ -105,14 +108,20 @@ def _exports(folder: Path) -> Iterator[tuple[str, bytes, bytes]]:
     for path in sorted(folder.rglob("*.xmi")):
         types = path.parent / _TYPES
         if not types.is_file():
-            raise DataError(str(path), f"has no {_TYPES} beside it", "the export's own")
-        yield str(path), types.read_bytes(), path.read_bytes()
+            problem = f"has no {_TYPES} beside it"
+            raise DataError(str(path), problem, "the export's own")
+        type_system = types.read_bytes()
+        yield str(path), type_system, path.read_bytes()
+
     for path in sorted(folder.rglob("*.zip")):
         try:
-            with zipfile.ZipFile(path) as packed:
-                for name in packed.namelist():
-                    if name.endswith(".xmi"):
-                        yield f"{path}:{name}", packed.read(_TYPES), packed.read(name)
+            with zipfile.ZipFile(path) as archive:
+                for name in archive.namelist():
+                    if not name.endswith(".xmi"):
+                        continue
+                    type_system = archive.read(_TYPES)
+                    content = archive.read(name)
+                    yield f"{path}:{name}", type_system, content
         except (zipfile.BadZipFile, KeyError) as error:
             raise DataError(str(path), str(error), f"a .xmi and {_TYPES}") from error
 

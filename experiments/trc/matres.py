@@ -72,36 +72,42 @@ class TimeML:
 def run(arguments: Sequence[str]) -> int:
     """Write train.csv and test.csv, which `data=matres` reads; returns the exit code."""
     options = parse_options(MatresOptions, arguments)
-    files = {name: options.relations / f"{name}.txt" for name in PARTS}
-    lines = {name: read_relations(path) for name, path in files.items()}
-    texts = {path.stem: path for folder in options.texts for path in folder.rglob("*.tml")}
-    names = sorted({line[0] for part in lines.values() for line in part})
-    missing = [name for name in names if name not in texts]
-    if missing:
-        folders = ", ".join(map(str, options.texts))
-        problem = f"{len(missing)} of {len(names)} documents are missing, such as {missing[0]}.tml"
-        raise DataError(folders, problem, "TimeBank, AQUAINT and Platinum of TempEval-3")
-    documents = {name: read_timeml(texts[name]) for name in tracked(names, "reading")}
+    files = {}
+    lines = {}
+    mentioned: set[str] = set()  # names of documents
+    for part in PARTS:
+        files[part] = options.relations / f"{part}.txt"
+        lines[part] = read_relations(files[part])
+        mentioned.update(line[0] for line in lines[part])
+    names = sorted(mentioned)
+    texts = _find_texts(options.texts, names)
+    documents = {}
+    for name in tracked(names, "reading"):
+        documents[name] = read_timeml(texts[name])
 
     rows: list[tuple[Cell, ...]] = []
     problems: list[Problem] = []
     paths: list[Path] = []
     by_word = 0
+    label_names = LABELS.values()
     for split, parts in SPLITS.items():
         columns: dict[str, list[str]] = {name: [] for name in COLUMNS}
-        used = set()
+        used: set[str] = set()
         problems_before = len(problems)
         for part in parts:
             for number, line in enumerate(lines[part], 1):
                 name, _, _, first, second, _ = line
                 document = documents[name]
                 used.add(name)
+
                 try:
                     relation = mark_relation(line, document)
                 except ValueError as error:
+                    where = f"{files[part]}:{number}"
                     fix = f"an event of {texts[name]}"
-                    problems.append(Problem(f"{files[part]}:{number}", str(error), fix))
+                    problems.append(Problem(where, str(error), fix))
                     continue
+
                 for column, value in zip(columns.values(), relation, strict=True):
                     column.append(value)
                 if first not in document.events or second not in document.events:
@@ -109,23 +115,47 @@ def run(arguments: Sequence[str]) -> int:
 
         pairs = len(columns["guid"])
         if not pairs:
-            raise DataError(problems or [Problem(split, "no relation", " and ".join(parts))])
+            if not problems:
+                fix = " and ".join(parts)
+                problems.append(Problem(split, "no relation", fix))
+            raise DataError(problems)
+
         left_out = len(problems) - problems_before
-        counts = [columns["label"].count(label) for label in LABELS.values()]
+        labels = columns["label"]
+        counts = [labels.count(name) for name in label_names]
         rows.append((split, pairs, *counts, left_out))
+
         sources = [files[part] for part in parts]
         sources += [texts[name] for name in sorted(used)]
-        out = options.out / f"{split}.csv"
         reasons = {"events that the texts lack": left_out}
+        out = options.out / f"{split}.csv"
         paths += write_built(out, columns, "heron build matres", sources, reasons)
 
     notes = [f"Left out: {problem}." for problem in problems[:3]]
     if by_word:
-        notes.insert(0, f"Found by its word, without an instance of the text: {by_word:,}.")
-    titles = ("split", "pairs", *LABELS.values(), "left out")
-    print_tables([Table("MATRES", titles, tuple(rows), " ".join(notes))])
+        note = f"Found by its word, without an instance of the text: {by_word:,}."
+        notes.insert(0, note)
+    titles = ("split", "pairs", *label_names, "left out")
+    table = Table("MATRES", titles, tuple(rows), " ".join(notes))
+    print_tables([table])
     print_lines(*paths)
     return 0
+
+
+def _find_texts(folders: Sequence[Path], names: Sequence[str]) -> dict[str, Path]:
+    """Find the .tml file of each document; a DataError counts those that are missing."""
+    texts = {}
+    for folder in folders:
+        for path in folder.rglob("*.tml"):
+            texts[path.stem] = path
+
+    missing = [name for name in names if name not in texts]
+    if missing:
+        where = ", ".join(map(str, folders))
+        count = f"{len(missing)} of {len(names)} documents are missing"
+        problem = f"{count}, such as {missing[0]}.tml"
+        raise DataError(where, problem, "TimeBank, AQUAINT and Platinum of TempEval-3")
+    return texts
 
 
 def read_relations(path: Path) -> list[list[str]]:
@@ -207,13 +237,21 @@ def mark_relation(line: Sequence[str], document: TimeML) -> tuple[str, str, str,
     spans = [document.event(first, first_word), document.event(second, second_word)]
     low = min(spans).start
     high = max(spans).end
-    inside = [span for span in document.sentences if span.start < high and span.end > low]
-    start = min(inside[0].start, low)
-    end = max(inside[-1].end, high)
+
+    bounds = [low, high]
+    for sentence in document.sentences:
+        if sentence.start < high and sentence.end > low:
+            bounds += sentence
+    start = min(bounds)
+    end = max(bounds)
 
     text = document.text[start:end]
     start += len(text) - len(text.lstrip())
     in_text = [Span(begin - start, finish - start) for begin, finish in spans]
-    markers = Markers(*get_language("en").event_markers)
-    marked = mark(text.strip(), in_text, markers).text
-    return f"{name}.{first}.{second}", name, " ".join(marked.split()), label
+    language = get_language("en")
+    markers = Markers(*language.event_markers)
+    marked = mark(text.strip(), in_text, markers)
+
+    guid = f"{name}.{first}.{second}"
+    one_line = " ".join(marked.text.split())
+    return guid, name, one_line, label

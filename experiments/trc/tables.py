@@ -95,14 +95,21 @@ def labels(request: TargetRequest) -> Filled:
     """
     shipped = read_shipped(configure("trc", []), request.data_dir, request.cache_dir)
     names = shipped.config.label_order
-    mark = f"only {', '.join(shipped.splits)}" if shipped.missing else ""
-    of_labels = Counter(example.label for rows in shipped.splits.values() for example in rows)
+    mark = ""
+    if shipped.missing:
+        present = ", ".join(shipped.splits)
+        mark = f"only {present}"
+
+    of_labels = Counter[str | None]()
+    for examples in shipped.splits.values():
+        of_labels.update(example.label for example in examples)
     total = sum(of_labels[name] for name in names)
     estimates: dict[Names, Estimate] = {("total", "count"): Estimate(total, mark=mark)}
     for name in names:
         count = of_labels[name]
+        share = count / total
         estimates[name, "count"] = Estimate(count, mark=mark)
-        estimates[name, "share"] = Estimate(count / total, n=total, of="pairs", mark=mark)
+        estimates[name, "share"] = Estimate(share, n=total, of="pairs", mark=mark)
 
     notes = []
     paths = [request.data_dir / "matres" / f"{name}.txt" for name in MATRES]
@@ -113,7 +120,8 @@ def labels(request: TargetRequest) -> Filled:
             share = counts[name] / relations
             estimates[name, "MATRES"] = Estimate(share, n=relations, of="relations")
     else:
-        notes.append(f"MATRES is not here: {', '.join(map(str, paths))}.")
+        missing = ", ".join(map(str, paths))
+        notes.append(f"MATRES is not here: {missing}.")
     return Filled({"table2": estimates}, notes=notes)
 
 

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from itertools import accumulate
 from multiprocessing import get_context
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -154,12 +155,14 @@ def _make_parts(
 ) -> Counter[str]:
     """Process batches of pages into parts, a few at a time; existing parts are kept."""
     console = messages()
-    shown = console.is_terminal if progress is None else progress
+    if progress is None:
+        progress = console.is_terminal
+
     counts: Counter[str] = Counter()
     waiting: deque[Future[None]] = deque()
     roots = experiment_roots()  # a worker imports this module from there
     with (
-        Progress(console=console, disable=not shown, transient=True) as bar,
+        Progress(console=console, disable=not progress, transient=True) as bar,
         ProcessPoolExecutor(workers, get_context("spawn"), begin_worker, (roots,)) as pool,
     ):
         task = bar.add_task("pages", total=None)
@@ -169,7 +172,8 @@ def _make_parts(
             if not path.is_file():
                 waiting.append(pool.submit(_make_part, batch, plan.rules, path))
             if len(waiting) > 2 * workers:
-                waiting.popleft().result()
+                oldest = waiting.popleft()
+                oldest.result()
             bar.update(task, advance=len(batch))
         for future in waiting:
             future.result()
@@ -281,12 +285,17 @@ def _draw_sentences(
     # The smallest hashes, negated, because a heap drops its minimum.
     drawn: list[tuple[int, str, list[str]]] = []
     for article in _articles(out):
-        unused = {text for text in article["plain"] if _hash(text) not in seen}
-        hashed = sorted((_seeded_hash(plan.seed, text), text) for text in unused)
+        hashed = []
+        for text in set(article["plain"]):
+            if _hash(text) not in seen:
+                hashed.append((_seeded_hash(plan.seed, text), text))
+        hashed.sort()
+
         for start in range(0, len(hashed) - size + 1, size):
             together = hashed[start : start + size]
             smallest, _ = together[0]
-            entry = (-smallest, article["title"], [text for _, text in together])
+            texts = [text for _, text in together]
+            entry = (-smallest, article["title"], texts)
             if len(drawn) < 2 * wanted // size:
                 heapq.heappush(drawn, entry)
             else:
@@ -314,6 +323,9 @@ def _write_splits(
     split_of = _divide_articles(plan, pairs)
     rows: dict[str, list[dict[str, str]]] = {split: [] for split in SPLITS}
     for pair in pairs:
+        split = split_of[pair.title]
+        counts[f"{split} {pair.label}"] += 1
+
         key = _hash(f"{pair.title}{pair.first}{pair.second}")
         row = {
             "guid": f"{key:016x}",
@@ -324,13 +336,12 @@ def _write_splits(
             ORIGINALS[0]: pair.original_first,
             ORIGINALS[1]: pair.original_second,
         }
-        split = split_of[pair.title]
         rows[split].append(row)
-        counts[f"{split} {pair.label}"] += 1
 
     for split, rows_of_split in rows.items():
-        rows_of_split.sort(key=lambda row: row["guid"])
-        write_file(out / f"{split}.jsonl", "".join(map(_json_line, rows_of_split)))
+        rows_of_split.sort(key=itemgetter("guid"))
+        lines = "".join(map(_json_line, rows_of_split))
+        write_file(out / f"{split}.jsonl", lines)
 
 
 def _divide_articles(plan: BuildSettings, pairs: Sequence[LinkedPair]) -> dict[str, str]:
@@ -338,18 +349,23 @@ def _divide_articles(plan: BuildSettings, pairs: Sequence[LinkedPair]) -> dict[s
 
     An article counts for the rarest class of its pairs.
     """
-    sizes = Counter(pair.label for pair in pairs)
-    rarest: dict[str, str] = {}
+    labels_of: dict[str, set[str]] = {}
     for pair in pairs:
-        labels = (pair.label, rarest.get(pair.title, pair.label))
-        rarest[pair.title] = min(labels, key=lambda label: (sizes[label], label))
+        labels_of.setdefault(pair.title, set()).add(pair.label)
 
+    sizes = Counter(pair.label for pair in pairs)
+    titles_of: dict[str, list[str]] = {label: [] for label in sizes}
+    for title, labels in labels_of.items():
+        rarest = min(labels, key=lambda label: (sizes[label], label))
+        titles_of[rarest].append(title)
+
+    ends = tuple(accumulate(plan.shares))
     split_of: dict[str, str] = {}
-    for label in sizes:
-        titles = [title for title, rarest_label in rarest.items() if rarest_label == label]
+    for titles in titles_of.values():
         titles.sort(key=lambda title: _seeded_hash(plan.seed, title))
-        shares = zip(SPLITS, accumulate(plan.shares), strict=True)
-        ends = [(split, share * len(titles)) for split, share in shares]
         for position, title in enumerate(titles):
-            split_of[title] = next(split for split, end in ends if position < end)
+            for split, end in zip(SPLITS, ends, strict=True):
+                if position < end * len(titles):
+                    split_of[title] = split
+                    break
     return split_of
