@@ -17,8 +17,8 @@ from heron.base.errors import ConfigError, Problem, raise_all
 from heron.base.tables import is_missing
 from heron.data.examples import Example, Span
 from heron.metrics.span import item_scores, language_profile
-from heron.reports.figures import BLUE, GREEN
 from heron.reports.pages import clean_text
+from heron.reports.styles import BLUE, GREEN
 from heron.tasks.qa.answers import spans_as_given
 from heron.tasks.qa.reader import given_context, normaliser
 from heron_tools.analysis.slicing import (

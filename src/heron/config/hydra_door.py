@@ -105,7 +105,7 @@ def locate(name: str) -> Any:
 def overridden(config: DictConfig, overrides: Sequence[Override], keys: set[str]) -> Iterator[None]:
     """Set keys of a composed configuration for the block, as Hydra would compose them.
 
-    The public `load_sweep_config` composes everything anew (a fifth of a second), and a copy with
+    The public `load_sweep_config` composes everything again (a fifth of a second), and a copy with
     `copy.deepcopy` takes longer than to save and restore what changes.
 
     Args:

@@ -20,41 +20,14 @@ from heron.base.cells import with_synthetic
 from heron.metrics.calibration import ReliabilityBins
 from heron.metrics.names import is_copied, signed, with_copied
 from heron.reports.artefacts import Artefacts, Curve
+from heron.reports.styles import BLUE, CENTRED, COUNT, FAINT, GREEN, INK, ORANGE, QUIET, STYLE
 from heron.results.collect import RunRecord, headline_metrics
 from heron.results.frame import Frame
 
 if TYPE_CHECKING:
     from heron.results.systems import System
 
-# Okabe and Ito's palette: distinguishable with any kind of colour vision, and in grey.
-BLUE = "#0072B2"
-ORANGE = "#D55E00"
-GREEN = "#009E73"
-PURPLE = "#CC79A7"
-INK = "#1f2937"
-QUIET = "#6b7280"
-FAINT = "#e5e7eb"
-PALETTE = (BLUE, ORANGE, GREEN, PURPLE)
-
-STYLE: Any = {
-    "font.size": 9,
-    "text.color": INK,
-    "axes.labelcolor": QUIET,
-    "axes.edgecolor": "#9ca3af",
-    "axes.linewidth": 0.8,
-    "axes.titlesize": 10,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.color": QUIET,
-    "ytick.color": QUIET,
-    "legend.frameon": False,
-    "figure.facecolor": "white",
-}
-CENTRED: Any = {"ha": "center", "va": "center"}
 _LINE_STYLES = ("--", ":")  # of extractive baselines, of which there are two
-COUNT: Any = {"fontsize": 8, "padding": 2}  # of the labels of bars
 _CURVE: Any = {"marker": "o", "markersize": 3.5}
 _LEVEL: Any = {"ha": "right", "color": QUIET, "fontsize": 7}
 _RUN: Any = {"color": BLUE, "alpha": 0.45, "markersize": 4, "mew": 0}

@@ -25,17 +25,7 @@ from PIL import Image
 
 from heron.base.files import write_file
 from heron.base.run_folder import RunFolder, folder_inside
-from heron.reports.figures import (
-    BLUE,
-    CENTRED,
-    GREEN,
-    INK,
-    PURPLE,
-    QUIET,
-    STYLE,
-    add_title,
-    draw_grid,
-)
+from heron.reports.figures import add_title, draw_grid
 from heron.reports.map_data import (
     FEW,
     Categories,
@@ -49,6 +39,7 @@ from heron.reports.map_data import (
     take,
 )
 from heron.reports.pages import SHORTEST, clean_text, cut_text, escape_json, fit_length, render
+from heron.reports.styles import BLUE, CENTRED, GREEN, INK, PURPLE, QUIET, STYLE
 
 POINTS = 25_000  # more points than this only hide each other
 BINS = 20

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from heron.reports.artefacts import Artefacts
-from heron.reports.figures import COUNT
+from heron.reports.styles import COUNT
 from heron.results.collect import RunRecord
 
 KINDS = ("number", "with a number", "words", "no answer")

@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from heron.base.cells import Cell, Interval
-from heron.reports.figures import FAINT, ORANGE, QUIET, STYLE, png
+from heron.reports.figures import png
+from heron.reports.styles import FAINT, ORANGE, QUIET, STYLE
 from heron_tools.statistics.outcome import Drawn, Slicing
 
 _LINE = 95  # characters per line of the title

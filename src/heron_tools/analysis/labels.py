@@ -10,7 +10,7 @@ import numpy as np
 
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, DataError
-from heron.reports.figures import BLUE, QUIET
+from heron.reports.styles import BLUE, QUIET
 from heron.results.frame import read_keyed
 from heron.tasks import FORK_ANALYSES
 from heron_tools.analysis.slicing import (

@@ -17,8 +17,8 @@ from heron.languages.unicode import UNIFY_ALL, speller
 from heron.languages.words import folded_words, word_places
 from heron.metrics.names import COPIED_NOTE, COPIES, MEASURES, copied_names, is_copied, rouge_names
 from heron.metrics.summary import Tally, by_whitespace, by_words, extractive_texts, item_rouge
-from heron.reports.figures import BLUE, GREEN, QUIET
 from heron.reports.pages import clean_text, cut_text, fit_length
+from heron.reports.styles import BLUE, GREEN, QUIET
 from heron_tools.analysis.slicing import (
     TEMPLATES,
     TEXTS_NOTE,

@@ -550,7 +550,8 @@ def fraction_figure(view: PaperView) -> bytes:
     import matplotlib  # start-up time
     from matplotlib.figure import Figure
 
-    from heron.reports.figures import FAINT, PALETTE, STYLE, png
+    from heron.reports.figures import png
+    from heron.reports.styles import FAINT, PALETTE, STYLE
 
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(6.4, 4), layout="constrained")

@@ -8,7 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from heron.reports.figures import FAINT, PALETTE, QUIET, STYLE, png
+from heron.reports.figures import png
+from heron.reports.styles import FAINT, PALETTE, QUIET, STYLE
 
 _TAIL = 0.99  # quantile at which the axis ends; values beyond it are in the last bin
 _BINS = 30

@@ -116,7 +116,7 @@ def noted() -> Iterator[list[Table]]:
 
     with pytest.MonkeyPatch.context() as patch:
         for module in ("heron_tools.audit.report", "heron.commands.predict", "heron.base.terminal"):
-            patch.setattr(f"{module}.gather", note)
+            patch.setattr(f"{module}.hold_results", note)
         yield found
 
 
