@@ -32,7 +32,7 @@ STAGES = {
 }
 EPOCHS, BATCH = 10, 256  # of the oversampled model (appendix B)
 QUARTERS = (1 / 4, 1 / 4, 1 / 2)  # of all steps: easy, ambiguous and hard (section 4, Cart-CL)
-_HALF = 0.005  # of the last printed digit
+_HALF = 0.005  # half a unit of the last digit that is printed, the second decimal
 SYSTEMS = (
     "CBOW + SVM",
     "CBOW + Softmax",
@@ -60,7 +60,7 @@ def claims() -> Iterator[Claim]:
     published = Published("ronli")
     yield from _sizes(published)
     yield from _groups(published)
-    yield from _score()
+    yield from _equation_1()
     yield from _steps(published)
     yield from _class_scores(published)
     yield from _overall_scores(published)
@@ -131,8 +131,8 @@ def _groups(published: Published) -> Iterator[Claim]:
     )
 
 
-def _score() -> Iterator[Claim]:
-    """Compute the difficulty of an easy, an ambiguous and a hard example by equation 1."""
+def _equation_1() -> Iterator[Claim]:
+    """Check the order of three typical examples: equation 1 as printed, as described, as coded."""
     confidence_G, variability_G = np.array([EXAMPLES[group] for group in GROUPS]).T
     scores_G = eq1(confidence_G, variability_G, swapped=False)
     easy, ambiguous, hard = map(float, scores_G)

@@ -1,6 +1,7 @@
-"""Features, module and predictions; a sentence is a row and a sequence.
+"""Features, module and predictions; each sentence is one row and one input of the encoder.
 
-Shape suffixes: R sentences, L tokens, C tags. Tags are those of a word's first token.
+Shape suffixes: R sentences, L tokens, C tags. A word's tag is
+predicted at its first token.
 """
 
 from collections.abc import Sequence

@@ -18,11 +18,14 @@ if TYPE_CHECKING:
     from .extraction import Extracted
 
 INTERRUPTED = 130
-_SHOWN = 20  # failed addresses
+_SHOWN = 20  # failed addresses that are printed, at most
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Build the data set; returns the exit code: 1 if no article is left.
+    """Build the data set.
+
+    Returns:
+        The exit code: 1 if no article is left, 130 if the crawl was interrupted.
 
     Raises:
         ConfigError: options or a list of sites that cannot be used.
@@ -118,8 +121,8 @@ def _extracted(
 
     if unknown and any(site.has_selectors for site in sites):
         say(
-            f"{unknown:,} of {len(paths):,} pages have no address of a listed site: read "
-            "without selectors; a folder named after the host also gives the site"
+            f"{unknown:,} of {len(paths):,} pages are of no listed site: their articles are "
+            "extracted without selectors. Put a page into a folder named after its host to name its site"
         )
 
 

@@ -32,7 +32,7 @@ class SummaryRating:
         where: file and line, or file and item.
         ratings: 1 to 5, by criterion.
         errors: ticked kinds of errors.
-        none: whether "no error" is ticked, and no kind of error.
+        none: whether "no error" is ticked and no kind of error is.
         comment: free text.
     """
 
@@ -72,7 +72,9 @@ def find_forms(words: Sequence[str], key: Path) -> list[Path]:
             files = [file for file in matches if file.is_file()]
 
         if not files:
-            raise ConfigError(f"forms={word}: no such file, nor a folder with .json or .csv files")
+            raise ConfigError(
+                f"forms={word}: no such file, nor a folder with .json, .csv or .tsv files"
+            )
         forms.update(dict.fromkeys(sorted(files)))
 
     return [form for form in forms if form.resolve() != key.resolve()]
@@ -112,7 +114,8 @@ class _FormReader:
         self.kinds = [question.name for question in study.errors]
         self.answers: dict[tuple[str, str], SummaryRating] = {}
         self.problems: list[Problem] = []
-        # Criteria by rater and item; a third file does not restore a rating.
+        # Criteria whose ratings differ between two files, by rater and item: they do not count, even
+        # if a third file repeats one of the ratings.
         self.contradicted: dict[tuple[str, str], set[str]] = defaultdict(set)
 
     def read(self, path: Path) -> None:
@@ -136,7 +139,7 @@ class _FormReader:
             if value != earlier:
                 contradicted.add(name)
                 problem = f"{name}={value}, but {earlier} in {first.where}"
-                self._report(second.where, problem, "leave the older file out; neither counts")
+                self._report(second.where, problem, "neither is counted: read the newer file alone")
         ratings = {name: value for name, value in ratings.items() if name not in contradicted}
 
         errors = first.errors | second.errors
@@ -157,7 +160,7 @@ class _FormReader:
             return
 
         rater = str(content.get("rater"))
-        if not self._is_of_study(path, content.get("study"), rater):
+        if not self._check_origin(path, content.get("study"), rater):
             return
         answers = content.get("answers")
         if not isinstance(answers, list):
@@ -167,7 +170,7 @@ class _FormReader:
         for number, cells in enumerate(answers, 1):
             item = cells.get("item") if isinstance(cells, dict) else None
             if not isinstance(item, str):
-                self._report(f"{path}: answer {number}", f"not on the form of {rater}")
+                self._report(f"{path}: answer {number}", "has no item")
             elif item not in self.study.items[rater]:
                 self._report(f"{path}: item {item}", f"not on the form of {rater}")
             else:
@@ -186,7 +189,7 @@ class _FormReader:
         ratings = {}
         for name, cell in rating_cells.items():
             if name not in self.criteria:
-                self._report(where, f"no criterion {name}.{nearest(name, self.criteria)}")
+                self._report(where, f"unknown criterion {name}.{nearest(name, self.criteria)}")
                 continue
             rating = self._rating(name, cell, where)
             if rating is not None:
@@ -197,7 +200,7 @@ class _FormReader:
             if name in self.kinds:
                 errors.add(name)
             else:
-                self._report(where, f"no kind of error {name}")
+                self._report(where, f"unknown kind of error {name}")
 
         no_error = cells.get("none") is True and not errors
         comment = str(cells.get("comment") or "").strip()
@@ -233,13 +236,13 @@ class _FormReader:
                 yield answer
 
     def _csv_answer(self, row: Mapping[str, Any], line: str) -> SummaryRating | None:
-        """Read the usable cells of a row; None for an empty row, or of another form."""
+        """Read the usable cells of a row; None for an empty row, and for one that is reported."""
         cells = {name: "" if is_missing(cell) else cell_text(cell) for name, cell in row.items()}
         if not any(cells.values()):
             return None
 
         rater, item = cells["rater"], cells["item"]
-        if not self._is_of_study(line, cells["study"], rater):
+        if not self._check_origin(line, cells["study"], rater):
             return None
         where = f"{line} (item {item})"
         if item not in self.study.items[rater]:
@@ -265,19 +268,21 @@ class _FormReader:
         errors = frozenset(ticked - {NO_ERROR})
         no_error = NO_ERROR in ticked and not errors
         if NO_ERROR in ticked and errors:
-            self._report(where, f"{NO_ERROR} and {', '.join(sorted(errors))}", "errors count")
+            self._report(
+                where, f"{NO_ERROR} and {', '.join(sorted(errors))}", "the errors are counted"
+            )
         return SummaryRating(
             rater, item, where, ratings, errors, no_error, cells.get("comment", "")
         )
 
-    def _is_of_study(self, where: object, study_id: Any, rater: str) -> bool:
-        """Tell whether a form is of the study and of one of its raters."""
+    def _check_origin(self, where: object, study_id: Any, rater: str) -> bool:
+        """Report a form of another study or rater; tell whether it may be read."""
         study = self.study
         if study_id != study.id:
-            self._report(where, f"of study {study_id}, and the key is of {study.id}")
+            self._report(where, f"belongs to study {study_id}, the key to study {study.id}")
             return False
         if rater not in study.items:
-            self._report(where, f"of rater {rater}", f"raters: {', '.join(study.items)}")
+            self._report(where, f"unknown rater {rater}", f"raters: {', '.join(study.items)}")
             return False
         return True
 
@@ -288,6 +293,6 @@ class _FormReader:
             return None
         if value is None or value not in RATINGS:
             fix = f"a whole number from {min(RATINGS)} to {max(RATINGS)}, or nothing"
-            self._report(where, f"{name}={cell}: no rating", fix)
+            self._report(where, f"{name}={cell}: not a rating", fix)
             return None
         return int(value)

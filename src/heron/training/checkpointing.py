@@ -38,8 +38,8 @@ LOG_EVERY = 10  # optimizer steps between rows of `metrics.csv`
 class WholeFiles(TorchCheckpointIO):
     """Writes every checkpoint to a temporary file beside it, which then replaces the old one.
 
-    Lightning copies it from the system's temporary folder. On a full disk, that would leave half a
-    checkpoint, would have deleted the old one, and would leave no room for `status.json`.
+    Lightning writes it to the system's temporary folder and copies it over the old one. On a full
+    disk, that would leave half a checkpoint, no old one, and no room for `status.json`.
     """
 
     def save_checkpoint(
@@ -174,9 +174,9 @@ class LastCheckpoint(Checkpoint):
         return ranks.from_first(seconds >= 60 * self.config.checkpoint_minutes)
 
     def _save(self, trainer: pl.Trainer) -> None:
-        """Save `last.ckpt` and `metrics.csv`; SIGTERM waits meanwhile."""
+        """Save `last.ckpt` and `metrics.csv`; the time limit of SIGTERM does not end a save."""
         if trainer.fast_dev_run and not isinstance(trainer.strategy, FSDPStrategy):
-            return  # of a sharded model, predictions need the whole one
+            return  # under FSDP, predictions are made from the whole model, which is saved here
 
         self._sigterm.saving = True
         if ranks.is_first():
@@ -215,7 +215,7 @@ def damage(path: Path) -> str | None:
         pickle.UnpicklingError,
         LookupError,
         TypeError,
-    ):  # its message advises to trust the file
+    ):  # torch's message advises `weights_only=False`, which would run code from the file
         return "it holds something else than weights and plain values"
     except Exception as error:  # zipfile raises many kinds for what it cannot read
         return str(error) or type(error).__name__
@@ -236,7 +236,7 @@ def resume_from(folder: RunFolder, config: Config) -> Path | None:
         if best not in damages and not damages[last]:
             states = _stored(last)["callbacks"].values()
             if any(state.get("best_model_path") for state in states):
-                damages[best] = "it is missing, though an epoch has been chosen"
+                damages[best] = "it is missing, although last.ckpt names a best epoch"
 
         if not any(damages.values()):
             return last

@@ -28,14 +28,14 @@ def test_a_job_has_its_own_number_of_threads_and_leaves_the_program_its_own(monk
 
 
 @pytest.mark.parametrize(
-    ("words", "weights", "expected"),
+    ("words", "threshold", "expected"),
     [(["trainer.threads=2"], 0, 2), ([], 10**9, 1), ([], 0, 3)],
-    ids=["typed", "small", "large"],
+    ids=["typed", "below the threshold", "above it"],
 )
 def test_status_names_the_threads_that_trained(
-    words, weights, expected, tmp_path, monkeypatch
+    words, threshold, expected, tmp_path, monkeypatch
 ) -> None:
-    monkeypatch.setattr("heron.training.trainer.SECOND_THREAD", weights)
+    monkeypatch.setattr("heron.training.trainer.SECOND_THREAD", threshold)
     given = [word for word in small_runs.TINY if not word.startswith("trainer.threads")]
     monkeypatch.setattr(small_runs, "TINY", given)
     monkeypatch.setattr("heron.base.libraries.threads", lambda: 3)

@@ -15,12 +15,10 @@ from chronicle import english_words, hebrew_words, romanian_words, world
 from chronicle.corpus import TELLERS, ChronicleConfig, document
 from chronicle.plot import PATTERNS, draw_story
 from chronicle.relation import pairs
-from chronicle.world import Entity
 
 WORDS = {"he": hebrew_words, "ro": romanian_words, "en": english_words}
 LANGUAGES = tuple(WORDS)
 FRAMES = {frame.name: frame for frame in (*world.FRAMES, *world.REPORTS)}
-WOMAN, MAN = Entity(world.PERSON, 10, "f", role=0), Entity(world.PERSON, 0, "m", role=0)
 
 
 @pytest.mark.parametrize("words", WORDS.values(), ids=LANGUAGES)

@@ -50,7 +50,7 @@ def click(page, selector, number=0):
 
 
 def rate_all(page, folder):
-    """Rate 12 summaries by keys alone; returns the saved file's content."""
+    """Rate 12 summaries by the number keys and save; returns the path of the file."""
     for article in range(4):
         click(page, "fieldset input")
         for number in range(6):

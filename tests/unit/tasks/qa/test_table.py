@@ -101,7 +101,7 @@ def test_answer_start_may_be_left_out_where_the_answer_stands_once(read, config)
     assert example.spans[0].start == CONTEXT.index("2")
 
 
-def test_an_empty_answer_means_none_where_the_classes_allow_it(read, config):
+def test_an_empty_answer_is_no_answer_where_that_is_a_class_and_else_unlabelled(read, config):
     rows = [row(answer=ANSWER, answer_start=START), row(answer=None)]
     assert [e.label for e in read(rows).examples] == ["answer", None]
     config.label_order = ["answer", "no_answer"]
@@ -115,7 +115,7 @@ def test_a_bad_row_names_its_line(read, config):
     assert "answer_start is 1.5" in problem(read, row(answer=ANSWER, answer_start=1.5))
 
 
-def test_a_question_set_in_json_also_reads_tables_and_a_table_set_json(tmp_path, config):
+def test_squad_json_and_qa_table_each_read_both_shapes_of_json(tmp_path, config):
     rows = [row(answer=ANSWER, answer_start=START)]
     squad = {"data": [row(id="x", answers=[{"text": ANSWER, "answer_start": START}])]}
     (tmp_path / "table.json").write_text(json.dumps(rows))
