@@ -122,7 +122,7 @@ def _extracted(
     if unknown and any(site.has_selectors for site in sites):
         say(
             f"{unknown:,} of {len(paths):,} pages are of no listed site: their articles are "
-            "extracted without selectors. Put a page into a folder named after its host to name its site"
+            "extracted without selectors. A folder that is named after the host also names the site"
         )
 
 

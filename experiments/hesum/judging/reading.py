@@ -114,8 +114,8 @@ class _FormReader:
         self.kinds = [question.name for question in study.errors]
         self.answers: dict[tuple[str, str], SummaryRating] = {}
         self.problems: list[Problem] = []
-        # Criteria whose ratings differ between two files, by rater and item: they do not count, even
-        # if a third file repeats one of the ratings.
+        # Criteria whose ratings differ between two files, by rater and item: they do not count,
+        # even if a third file repeats one of the ratings.
         self.contradicted: dict[tuple[str, str], set[str]] = defaultdict(set)
 
     def read(self, path: Path) -> None:

@@ -31,15 +31,15 @@ def test_every_bad_cell_is_named_and_all_others_count(small, capsys):
     said = capsys.readouterr().err
     table_lines = read_table(path).lines
     for index, words in enumerate(
-        ("coherence=6: no rating", "completeness=good", "coherence=3.5", "repetition=maybe")
+        ("coherence=6", "completeness=good", "coherence=3.5", "repetition=maybe")
     ):
         assert f"r2.csv:{table_lines[index]} (item {rows[index]['item']}): {words}" in said
     assert f"r2.csv:{table_lines[4]} (item 999-1): not on the form of r2" in said
-    assert f"r2.csv:{table_lines[5]}: of rater r9" in said
+    assert f"r2.csv:{table_lines[5]}: unknown rater r9" in said
     kept = rows_of(folder / "study" / "results" / "ratings.csv")
     assert len(kept) == 3 * 18 * 2 - 3 - 2 * 2
     report = (folder / "study" / "results" / "report.md").read_text("utf-8")
-    assert "coherence=6: no rating" in report
+    assert "coherence=6" in report
 
 
 def test_two_files_of_one_rater_complete_each_other_and_contradictions_do_not_count(small, capsys):
