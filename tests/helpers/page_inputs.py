@@ -11,6 +11,7 @@ from pathlib import Path
 
 import yaml
 
+from heron.base.folders import data_set_file
 from heron.base.tables import read_table
 from heron.data.config import read_config
 from heron.data.overrides import override
@@ -43,7 +44,7 @@ def write_inputs(place: Path, line: str) -> None:
     for key, split in READ.items():
         path = place / given.get(key, "/")
         if path.suffix and path.parent == place:
-            config = override(read_config(ROOT / "conf" / "data" / f"{data}.yaml"), labels)
+            config = override(read_config(data_set_file(data)), labels)
             rows = substitute_rows(config, split, given.get("data.language", ""))
             _write_input(path, rows, config.task, key == "predictions")
 
