@@ -33,7 +33,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 import numpy as np
@@ -46,13 +46,11 @@ from heron.metrics.names import COPIES, MEASURES, PROFILES
 from heron.metrics.rouge import References, number_tokens, pair_scores, rouge
 
 Tokens = Sequence[str]
-Segment = Callable[[Sequence[str]], Sequence[Tokens]]
 
 COUNTS = ("type", "token")
 AVERAGES = ("document", "corpus")
 _NOVEL, _REPEATED = (1, 2, 3, 4), (1, 2)
 SHARES = ("novel_1", "novel_2", "novel_3", "novel_4", "compression", "redundancy_1", "redundancy_2")
-_AT_ONCE = 256  # documents
 
 
 def by_words(texts: Sequence[str]) -> list[Tokens]:
@@ -157,40 +155,6 @@ def fractions(parts: Floats, wholes: Floats, average: str) -> tuple[Floats, Floa
     return shares, counted.astype(float)
 
 
-def summary_statistics(
-    articles: Sequence[str],
-    summaries: Sequence[str],
-    segment: Segment = by_words,
-) -> dict[str, float]:
-    """Describe N pairs of an article and its summary; types, means over documents.
-
-    Args:
-        articles: N texts.
-        summaries: N texts.
-        segment: splits texts into tokens.
-
-    Returns:
-        Fractions by name (`SHARES`; NaN where no text is long enough); mean lengths in tokens,
-        `article_length` and `summary_length`; distinct tokens, `article_vocabulary` and
-        `summary_vocabulary`.
-    """
-    require_rows("summary statistics", articles, summaries)
-    tally = Tally()
-    # Part by part, so that tokens of long articles do not stay in memory.
-    for start in range(0, len(articles), _AT_ONCE):
-        part = slice(start, start + _AT_ONCE)
-        for article, summary in zip(segment(articles[part]), segment(summaries[part]), strict=True):
-            tally.add(article, summary)
-
-    statistics = {}
-    for name, (parts, wholes) in tally.shares().items():
-        statistics[name] = average_share(parts, wholes)
-    for index, side in enumerate(("article", "summary")):
-        statistics[f"{side}_length"] = float(tally.lengths()[index].mean())
-        statistics[f"{side}_vocabulary"] = float(tally.vocabularies[index])
-    return statistics
-
-
 EXTRACTIVE_VERSION = 2  # of what `extractive_scores` computes
 LEAD = 3  # sentences
 
@@ -272,22 +236,35 @@ def item_rouge(
 
 
 def describe_summaries(
-    articles: Sequence[str], predictions: Sequence[str], references: Sequence[str] | None = None
+    articles: Sequence[str], predictions: Sequence[str], references: Sequence[str]
 ) -> dict[str, float]:
-    """Describe N summaries of N articles by `SHARES` of `heron.metrics.summary`.
+    """Describe N summaries of N articles in words; types, means over documents.
+
+    Args:
+        articles: N texts.
+        predictions: N summaries.
+        references: N summaries by people.
 
     Returns:
-        Fractions (types, means over documents); lengths in words, `summary_length` and, with
-        references, `gold_length`. Undefined ones are left out.
+        Mean lengths in words, `summary_length` and `gold_length`, and fractions by name
+        (`SHARES`), without those that no text is long enough for.
     """
-    statistics = summary_statistics(articles, predictions)
-    described = {}
-    for name in ("summary_length", "compression", *SHARES):
-        if not math.isnan(statistics[name]):
-            described[name] = statistics[name]
-    if references is not None:
-        lengths = [len(tokens) for tokens in by_words(references)]
-        described["gold_length"] = sum(lengths) / len(lengths)
+    require_rows("summary statistics", articles, predictions)
+    tally = Tally()
+    for article, summary in zip(articles, predictions, strict=True):
+        tally.add(folded_words(article), folded_words(summary))
+
+    shares = tally.shares()
+    _, lengths = tally.lengths()
+    described = {"summary_length": float(lengths.mean())}
+    for name in ("compression", *SHARES):  # in the order of tables
+        parts, wholes = shares[name]
+        share = average_share(parts, wholes)
+        if not math.isnan(share):
+            described[name] = share
+
+    gold_lengths = [len(folded_words(reference)) for reference in references]
+    described["gold_length"] = sum(gold_lengths) / len(gold_lengths)
     return described
 
 

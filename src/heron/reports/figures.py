@@ -145,8 +145,11 @@ def _draw_confusion(axes: Axes, artefacts: Artefacts) -> None:
     axes.imshow(share_CC, cmap="Blues", vmin=0, vmax=1)
 
     for (row, column), share in np.ndenumerate(share_CC):
-        colour = "white" if share > 0.55 else INK
         count = counts_CC[row, column]
+        colour = INK
+        if share > 0.55:  # a dark cell
+            colour = "white"
+
         text = f"{count:,}\n{share:.0%}"
         axes.text(column, row, text, color=colour, fontsize=8, **CENTRED)
 
@@ -287,14 +290,18 @@ def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:
     positions = np.arange(len(classes))
     gold_C = counts_CC.sum(axis=1)
     predicted_C = counts_CC.sum(axis=0)[: len(classes)]
-
-    for offset, counts_C, label, colour in (
+    sides = (
         (-0.2, gold_C, "gold", QUIET),
         (0.2, predicted_C, "predicted", BLUE),
-    ):
-        heights = counts_C / total
-        bars = axes.bar(positions + offset, heights, 0.38, color=colour, label=label)
-        axes.bar_label(bars, [f"{count:,}" for count in counts_C], **COUNT)
+    )
+
+    for offset, counts_C, label, colour in sides:
+        centres = positions + offset
+        shares = counts_C / total
+        bars = axes.bar(centres, shares, 0.38, color=colour, label=label)
+
+        texts = [f"{count:,}" for count in counts_C]
+        axes.bar_label(bars, texts, **COUNT)
 
     axes.set_xticks(positions, classes)
     axes.set(title=f"Class balance, {artefacts.split}", ylabel="share of rows")
@@ -339,14 +346,19 @@ def _draw_groups(axes: Axes, groups: Sequence[System], metric: str) -> None:
         summary = group.summary("test", metric)
         if summary is None:
             continue
-        scores = group.values("test", metric)
-        below = [row + 0.24] * len(scores)
-        axes.plot(scores, below, "o", **_RUN)
-        axes.errorbar(summary.mean, row, xerr=summary.sd or 0, **_DIAMOND)
 
+        scores = group.values("test", metric)
+        heights = np.full(len(scores), row + 0.24)
+        axes.plot(scores, heights, "o", **_RUN)
+
+        sd = summary.sd or 0  # a single run has none
+        axes.errorbar(summary.mean, row, xerr=sd, **_DIAMOND)
+
+    count = len(groups)
     labels = [group.label for group in groups]
-    axes.set_yticks(range(len(labels)), labels)
-    axes.set(title=metric, ylim=(len(labels) - 0.5, -0.5))
+    axes.set_yticks(range(count), labels)
+    axes.set_ylim(count - 0.5, -0.5)  # the first group at the top
+    axes.set_title(metric)
     axes.xaxis.set_major_locator(MaxNLocator(4))  # the labels of more ticks would overlap
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
@@ -361,12 +373,13 @@ def _draw_copied(axes: Axes, groups: Sequence[System], names: Sequence[str]) -> 
             summary = group.summary("test", name)
             if summary is None:
                 continue
-            x = [summary.mean, summary.mean]
-            y = [row - 0.5, row + 0.5]
-            axes.plot(x, y, style, color=QUIET, linewidth=1.2, label=label)
+
+            mean = summary.mean
+            ends = (row - 0.5, row + 0.5)
+            axes.plot((mean, mean), ends, style, color=QUIET, linewidth=1.2, label=label)
             label = None  # one line in the legend for all rows
 
     _, labels = axes.get_legend_handles_labels()
     if labels:
-        below = (0.5, -0.35 / len(groups))
-        axes.legend(loc="upper center", bbox_to_anchor=below, fontsize=7)
+        depth = 0.35 / len(groups)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -depth), fontsize=7)

@@ -164,41 +164,38 @@ def _category_bands(column: Categories) -> Bands:
         return Bands(column.name, column.names, colours, codes_N)
 
     last = most - 1
-    present = codes_N[codes_N >= 0]
-    counts = np.bincount(present, minlength=count)
+    has_value_N = codes_N >= 0
+    counts = np.bincount(codes_N[has_value_N], minlength=count)
     by_count = np.argsort(-counts, kind="stable")
     kept = np.sort(by_count[:last])
+
     band_of_code = np.full(count, last)
     band_of_code[kept] = np.arange(last)
+    index_N = np.where(has_value_N, band_of_code[codes_N], -1)
 
-    names = []
-    for code in kept:
-        names.append(column.names[code])
-
-    names.append(f"{count - last} others")
-    colours = (*CATEGORY_COLOURS[:last], OTHER_COLOUR)
-    index_N = np.where(codes_N >= 0, band_of_code[codes_N], -1)
-    return Bands(column.name, tuple(names), colours, index_N)
+    names = [column.names[code] for code in kept]
+    others = f"{count - last} others"
+    colours = CATEGORY_COLOURS[:last]
+    return Bands(column.name, (*names, others), (*colours, OTHER_COLOUR), index_N)
 
 
 def _number_bands(column: Numbers) -> Bands:
     """Give each of few distinct numbers a band, or else cut the numbers into ranges."""
     values_N = column.values_N.astype(np.float64)
     is_finite_N = np.isfinite(values_N)
-    distinct = np.unique(values_N[is_finite_N])
-    names = []
+    finite = values_N[is_finite_N]
+    distinct = np.unique(finite)
 
     if len(distinct) <= FEW:
-        for value in distinct:
-            names.append(f"{value:.2g}")
-        known_N = np.where(is_finite_N, values_N, 0)
-        index_N = np.searchsorted(distinct, known_N)
+        names = [f"{value:.2g}" for value in distinct]
+        index_N = np.searchsorted(distinct, values_N)
     else:
-        edges = np.linspace(0, 1, FEW)
-        if column.name != "correctness":
-            edges = _quantiles(values_N[is_finite_N], distinct)
-        for low, high in itertools.pairwise(edges):
-            names.append(f"{low:.2g} – {high:.2g}")
+        if column.name == "correctness":
+            edges = np.linspace(0, 1, FEW)
+        else:
+            edges = _quantiles(finite, distinct)
+
+        names = [f"{low:.2g} – {high:.2g}" for low, high in itertools.pairwise(edges)]
         above_N = np.searchsorted(edges, values_N, "right")
         index_N = np.clip(above_N - 1, 0, len(names) - 1)
 
@@ -234,17 +231,23 @@ def _draw_points(
     index_M = shown.index_N[chosen_M]
     sizes = np.array([np.sum(all_N == band) for band in range(len(shown.names))])
     largest_first = np.argsort(-sizes, kind="stable")
+    area = 14 if len(chosen_M) < 5_000 else 7
     handles = {}
-    size = 14 if len(chosen_M) < 5_000 else 7
 
     for depth, band in enumerate([-1, *largest_first.tolist()]):
-        rows = index_M == band
+        colour = OTHER_COLOUR
+        marker = "."
+        if band >= 0:
+            colour = shown.colours[band]
+            marker = _MARKERS[band]
+
+        is_of_band_M = index_M == band
         handles[band] = axes.scatter(
-            x_M[rows],
-            y_M[rows],
-            s=size,
-            color=shown.colours[band] if band >= 0 else OTHER_COLOUR,
-            marker=_MARKERS[band] if band >= 0 else ".",
+            x_M[is_of_band_M],
+            y_M[is_of_band_M],
+            s=area,
+            color=colour,
+            marker=marker,
             zorder=2 + depth / 100,
             **_POINTS,
         )

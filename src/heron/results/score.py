@@ -559,8 +559,10 @@ def _read_as(table: FileTable, reader: LabelReader) -> list[str]:
 
 def _with_columns(options: ScoreOptions, config: DataConfig) -> DataConfig:
     """Name the ids of a table, and the texts of a run's own `predictions/<split>.parquet`."""
-    group = options.group_column
-    columns = replace(config.columns, group=group or config.columns.group)
+    columns = replace(config.columns)
+    if options.group_column:
+        columns.group = options.group_column
+
     config = replace(config, columns=columns)
     is_table = table_format(options.gold) in SUFFIXES
     if not is_table or content_format(options.gold) == "object":
@@ -569,9 +571,12 @@ def _with_columns(options: ScoreOptions, config: DataConfig) -> DataConfig:
     table = read_table(options.gold, bad_rows="report")
     ids = table.find((columns.guid, *GUIDS)) or columns.guid
     columns.guid = options.guid_column or ids
+
     is_of_run = {"text", "gold", "prediction"} <= set(table.columns)
     if is_of_run and columns.text not in table.columns:
         columns.text = "text"
         columns.target = "gold"
-        columns.group = group or table.find(("group",))
+        if not options.group_column:
+            columns.group = table.find(("group",))
+
     return config

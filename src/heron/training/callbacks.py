@@ -61,8 +61,10 @@ class Ledger(Kept):
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Add the batches of the epoch's plan that were trained on."""
         epoch = trainer.current_epoch
+        epoch_loop = trainer.fit_loop.epoch_loop
+        done = epoch_loop.batch_progress.current.ready
+
         data = self.data
-        done = trainer.fit_loop.epoch_loop.batch_progress.current.ready
         plan = data.plan(epoch)[:done]
         stages_B = np.zeros(done, np.int64)
         if data.curriculum:
@@ -74,9 +76,12 @@ class Ledger(Kept):
             begins_step = batch % trainer.accumulate_grad_batches == 0
             rows = int(rows_U[drawn].sum())
             tokens = int(tokens_U[drawn].sum())
+
             longest = int(units.longest_U[drawn].max())
             sequences = int(units.sizes_U[drawn].sum())
-            counts = [int(begins_step), 1, rows, tokens, longest * sequences]
+            padded = longest * sequences
+
+            counts = [int(begins_step), 1, rows, tokens, padded]  # in the order of COUNTS
             self.counts[stage] += torch.tensor(counts)
             self.seen[stage, torch.from_numpy(drawn)] = True
 
@@ -86,20 +91,23 @@ class Ledger(Kept):
             self._write()
 
     def _write(self) -> None:
-        rows_U = torch.from_numpy(self.data.unit_sizes(TRAIN)[0])
+        rows_U, _ = self.data.unit_sizes(TRAIN)
 
         def budget(counts: Tensor, seen_U: Tensor) -> dict[str, int]:
             spent = dict(zip(COUNTS, counts.tolist(), strict=True))
-            spent["unique"] = int(rows_U[seen_U].sum())
+            spent["unique"] = int(rows_U[seen_U.numpy()].sum())
             return spent
 
         stages = []
         for name, counts, seen_U in zip(self.names, self.counts, self.seen, strict=True):
-            stages.append({"stage": name, **budget(counts, seen_U)})
+            spent = budget(counts, seen_U)
+            stages.append({"stage": name, **spent})
 
+        counts = self.counts.sum(dim=0)
+        seen_U = self.seen.any(dim=0)
         ledger = {
             "planned_steps": sum(self.data.steps_per_epoch()),
-            "total": budget(self.counts.sum(dim=0), self.seen.any(dim=0)),
+            "total": budget(counts, seen_U),
             "stages": stages,
         }
         write_json(self.folder.ledger, ledger)
@@ -127,6 +135,7 @@ class Progress(pl.Callback):
         step = trainer.global_step
         if self._first is None:
             self._first = step, now
+
         if not trainer.is_global_zero or now - self._written < BEAT:
             return
 
@@ -139,7 +148,8 @@ class Progress(pl.Callback):
             self._printed = now
             first_step, began = self._first
             seconds_per_step = (now - began) / max(1, step - first_step)
-            left = duration((total - step) * seconds_per_step)
+            seconds_left = (total - step) * seconds_per_step
+            left = duration(seconds_left)
             print(f"{_epoch(trainer)}  step {step}/{total}, about {left} left", flush=True)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: Any) -> None:

@@ -89,8 +89,10 @@ def _open(folder: RunFolder, paths: Mapping[str, str], run_code: bool) -> Traine
     if config.baseline.name != "none":
         folder.require_model(BASELINE)
         require_whole(folder.model)
-        baseline = BASELINES[config.baseline.name].load(config, folder.model)
-        return Trained(folder, dataclasses.replace(config, paths=new_paths), baseline)
+        kind = BASELINES[config.baseline.name]
+        baseline = kind.load(config, folder.model)
+        config = dataclasses.replace(config, paths=new_paths)
+        return Trained(folder, config, baseline)
 
     folder.require_model()
     config, encoder, head = load_exported(folder, run_code)
@@ -99,13 +101,15 @@ def _open(folder: RunFolder, paths: Mapping[str, str], run_code: bool) -> Traine
     config = recorded_precision(config, folder)
 
     added = task_of(config).added_tokens(config)
-    return Trained(
-        folder,
-        config,
-        system=inference_module(config, encoder, head),
-        tokenizer=load_tokenizer(config.encoder, added, (), Path(config.paths.cache)),
-        keep=folder.generated if os.access(folder.path, os.W_OK) else None,
-    )
+    cache = Path(config.paths.cache)
+    tokenizer = load_tokenizer(config.encoder, added, (), cache)
+    module = inference_module(config, encoder, head)
+
+    keep = None
+    if os.access(folder.path, os.W_OK):
+        keep = folder.generated
+
+    return Trained(folder, config, module, tokenizer, keep)
 
 
 @dataclass(frozen=True, eq=False)

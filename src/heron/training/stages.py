@@ -189,13 +189,15 @@ def _join_ledgers(stages: list[StageConfig], done: list[RunFolder], folder: RunF
     planned = 0
     rows = []
     total = Counter[str]()
-    unique: dict[str, int] = {}  # by data set; of two stages the larger number
+    unique = Counter[str]()  # by data set; of two stages the larger number
+
     for stage, inner in zip(stages, done, strict=True):
         ledger: Any = read_record(inner.ledger, SpentBudget)
         spent = ledger["total"]
         planned += ledger["planned_steps"]
         total.update(spent)
-        unique[stage.data] = max(spent["unique"], unique.get(stage.data, 0))
+        unique[stage.data] = max(spent["unique"], unique[stage.data])
+
         for row in ledger["stages"]:
             name = inner.path.name
             part = row["stage"]
@@ -203,8 +205,9 @@ def _join_ledgers(stages: list[StageConfig], done: list[RunFolder], folder: RunF
                 name = f"{name}: {part}"
             rows.append({**row, "stage": name})
 
-    total["unique"] = sum(unique.values())
-    write_json(folder.ledger, {"planned_steps": planned, "total": total, "stages": rows})
+    total["unique"] = unique.total()
+    joined = {"planned_steps": planned, "total": total, "stages": rows}
+    write_json(folder.ledger, joined)
 
 
 def _link_last_stage(last: RunFolder, folder: RunFolder) -> None:

@@ -223,15 +223,16 @@ def _windows(example: Example, encoding: Any, options: FeatureOptions) -> TextRo
         sequences.append((token_ids(sequence), second))
 
         chars_L2 = np.full((len(sequence), 2), -1, dtype=np.int32)
-        chars_L2[begin : begin + end - start] = chars_N2[start:end]
-
-        moved = begin - start  # from tokens of the context to those of the sequence
-        answers = [(first + moved, last + moved) for first, last in inside.values()]
+        chars_L2[begin : begin + len(window_ids)] = chars_N2[start:end]
 
         if example.label is None:
             answers = [_UNKNOWN]
-        elif not answers:
+        elif not inside:
             answers = [_NOWHERE]
+        else:
+            moved = begin - start  # from tokens of the context to those of the sequence
+            answers = [(first + moved, last + moved) for first, last in inside.values()]
+
         windows.append(_Window(chars_L2, answers))
 
     _, last_end = parts[-1]

@@ -72,11 +72,7 @@ def open_questions(config: DataConfig, files: Mapping[str, Path], placed: bool =
         side = [column for column, key in keys.items() if key == SIDE]
         if is_squad(path):
             table = read_squad(path)
-            for name in side:
-                if table.rows and name not in table.columns:
-                    message = f"no question has a '{name}'.{nearest(name, table.columns)}"
-                    fix = f"{SIDE}=NAME names that column"
-                    table.problems.append(Problem(str(path), message, fix))
+            _check_side(table, side)
             return QuestionReader(table, config, labels, placed).read_all()
 
         table = own_table(source, config)
@@ -86,10 +82,24 @@ def open_questions(config: DataConfig, files: Mapping[str, Path], placed: bool =
             needed[str(columns.text_pair)] = "data.columns.text_pair"
         if labels == "required" and "answers" not in table.columns:
             needed[columns.answer] = "data.columns.answer"
+
         table.require(keys=needed)
         return QuestionReader(table, config, labels, placed).read_all()
 
     return read
+
+
+def _check_side(table: FileTable, side: Sequence[str]) -> None:
+    """Add a problem for each side column that no question of SQuAD's JSON has."""
+    if not table.rows:
+        return
+
+    for name in side:
+        if name not in table.columns:
+            similar = nearest(name, table.columns)
+            message = f"no question has a '{name}'.{similar}"
+            fix = f"{SIDE}=NAME names that column"
+            table.problems.append(Problem(str(table.path), message, fix))
 
 
 class QuestionReader(TableReader):

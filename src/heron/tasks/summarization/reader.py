@@ -64,14 +64,16 @@ class ArticleReader(TableReader):
 
     def read(self, index: int) -> Example | None:
         """Read one row; None where it has a problem or is left out; see `TableReader.read`."""
-        row, line = self.table.rows[index], self.table.lines[index]
+        row = self.table.rows[index]
+        line = self.table.lines[index]
         columns = self.config.columns
 
-        problems_before, dropped_before = len(self.problems), len(self.dropped)
+        problems_before = len(self.problems)
+        dropped_before = len(self.dropped)
         guid = self.guid(row.get(columns.guid), line)
-
         text = self._text(row[columns.text], columns.text, line)
         target = self._target(row, line)
+
         if len(self.problems) > problems_before or len(self.dropped) > dropped_before:
             del self.dropped[dropped_before + 1 :]  # count a row with two empty texts once
             return None
@@ -87,13 +89,15 @@ class ArticleReader(TableReader):
 
         text_given = number_text(row[columns.text]).strip()
         target_given = None
+        label = None
         if target is not None:
             target_given = number_text(row[columns.target]).strip()
+            label = SUMMARY
+
         side = {}
         if (text_given, target_given) != (text, target):
             side[GIVEN] = (text_given, target_given)
 
-        label = None if target is None else SUMMARY
         group = row.get(columns.group or "")
         return self.example(index, guid, text, side, group, label=label, target=target)
 

@@ -7,10 +7,7 @@ from hypothesis import strategies as st
 
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
-from heron.metrics.summary import (
-    by_words,
-    summary_statistics,
-)
+from heron.metrics.summary import by_words
 from heron_tools.morphology.backends import load_morphology
 from heron_tools.statistics.profiles import (
     ArticleSummary,
@@ -21,6 +18,7 @@ from heron_tools.statistics.profiles import (
     profile,
 )
 from heron_tools.statistics.summaries import summaries_figure, system_table
+from summary_shares import mean_shares
 
 texts = st.lists(st.sampled_from(["casa", "case", "un", "mare,", "și"]), max_size=12).map(" ".join)
 pairs = st.lists(
@@ -62,7 +60,7 @@ def test_units_are_those_of_the_statistics_a_run_stores(simplemma, pairs):
         return [one.lemmas for one in simplemma.analyse(texts)]
 
     for unit, segment in (("words", by_words), ("lemmas", lemmas_of)):
-        stored = summary_statistics(articles, summaries, segment)
+        stored = mean_shares(articles, summaries, segment)
         for name, value in shares_of(found, unit).items():
             assert value == pytest.approx(stored[name], nan_ok=True)
 
@@ -118,7 +116,7 @@ def test_a_system_is_compared_over_the_articles_where_both_have_something_to_cou
     assert found.empty == 1
     inner = slice(1, 3)
     for texts, shares in ((golds, found.gold), (own, found.system)):
-        expected = summary_statistics(articles[inner], texts[inner], by_words)
+        expected = mean_shares(articles[inner], texts[inner])
         assert shares["words"]["novel_2"].value == pytest.approx(expected["novel_2"])
     one, other = (shares["words"]["novel_2"].value for shares in (found.system, found.gold))
     assert found.differences["words"]["novel_2"].value == pytest.approx(one - other)
