@@ -15,7 +15,7 @@ from typing import Any
 from heron.languages import get_language
 from heron.metrics.config import BertScoreConfig
 from heron.metrics.summary import item_rouge
-from heron.tasks.summarization.scores import compute_asked, sign_asked
+from heron.tasks.summarization.scores import bertscore_signature, compute_bertscore
 from heron_tools.analysis.systems import SummarySystem
 
 from .correlation import Floats
@@ -66,7 +66,7 @@ def measure(
         if own_golds and bertscore:
             # Each system on its own, so that idf counts each reference once; encoder states are
             # cached.
-            similarity = compute_asked(*pairs, bertscore).items
+            similarity = compute_bertscore(*pairs, bertscore).items
             _add_scores(scores, own_golds, similarity)
 
         columns = metrics_of(system)
@@ -112,7 +112,7 @@ def sign_measures(
     """
     signatures = {}
     for name, golds in _references(systems, guids).items():
-        signature = sign_asked(bertscore, list(golds.values()))
+        signature = bertscore_signature(bertscore, list(golds.values()))
         if signature:
             signatures[name] = signature
 

@@ -18,7 +18,7 @@ from heron.base.files import fingerprint, sha256_file
 from heron.config.constraints import Seed
 from heron.languages import get_language
 from heron.languages.unicode import Spell, around_difference
-from heron.tasks.summarization.scores import require_asked
+from heron.tasks.summarization.scores import require_bertscore
 from heron_tools.analysis.systems import SummarySystem, read_systems
 from heron_tools.annotation.sheets import assign_raters
 from heron_tools.statistics.options import BertScoreOptions
@@ -78,7 +78,7 @@ def draw_study(options: SampleSummariesOptions) -> tuple[Study, list[Path]]:
         raise ConfigError(f"{key} exists already, and forms in use may need it: name a new out=")
     overlap = _check_numbers(options)
     bertscore = options.bertscore_config()
-    require_asked(bertscore)
+    require_bertscore(bertscore)
 
     systems = read_systems(options.systems, options.split)
     language = get_language(_language(options, systems))

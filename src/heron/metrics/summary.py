@@ -155,7 +155,7 @@ def fractions(parts: Floats, wholes: Floats, average: str) -> tuple[Floats, Floa
     return shares, counted.astype(float)
 
 
-EXTRACTIVE_VERSION = 2  # of what `extractive_scores` computes
+EXTRACTIVE_VERSION = 2  # to be raised when `extractive_scores` gives other numbers: a cache key
 LEAD = 3  # sentences
 
 # A sentence ends at . ! ? or an ellipsis and what closes after it, before a space; not after an

@@ -36,7 +36,7 @@ from heron.metrics.config import Relaxed
 from heron.metrics.names import further_scores
 from heron.results.frame import Frame, text_of
 from heron.tasks.scoring import ClassScores, TextScores, score_classes, score_texts
-from heron.tasks.summarization.scores import BertScoreOptions, compute_asked, require_asked
+from heron.tasks.summarization.scores import BertScoreOptions, compute_bertscore, require_bertscore
 from heron.tasks.task import scores_of
 
 GUIDS = ("guid", "id")
@@ -256,7 +256,7 @@ def _probabilities(predictions: Frame, names: Sequence[str]) -> np.ndarray:
 def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) -> Scored:
     """Score texts one by one; intervals draw whole articles."""
     by_encoder = options.bertscore_config() if kind.by_encoder else None
-    require_asked(by_encoder)
+    require_bertscore(by_encoder)
     config = _with_columns(options, config)
     rows = kind.read(options.gold, config)
     _require_group(options, rows)
@@ -272,7 +272,7 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
     bertscores = None
     if by_encoder:
         _, cache = options.folders
-        bertscores = compute_asked(texts, [gold for (gold,) in golds], by_encoder, cache)
+        bertscores = compute_bertscore(texts, [gold for (gold,) in golds], by_encoder, cache)
 
     groups = []
     for example in examples:

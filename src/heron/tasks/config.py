@@ -163,7 +163,7 @@ class TrainerConfig(ConstrainedConfig):
     accumulate_grad_batches: Count = 1
     # largest gradient norm, or value (`gradient_clip_algorithm=value`); 0: no clipping
     gradient_clip_val: Annotated[float, Ge(0)] | None = 1.0
-    # any other argument of Lightning's Trainer, typed without `flags`: trainer.fast_dev_run=true,
+    # any other argument of Lightning's Trainer; leave out `flags`: trainer.fast_dev_run=true,
     # trainer.limit_train_batches=0.1, trainer.val_check_interval=0.5, trainer.profiler=simple
     flags: Annotated[dict[str, Any], TrainerFlags()] = field(default_factory=dict)
 
@@ -176,12 +176,12 @@ class TrainerConfig(ConstrainedConfig):
         return self.select == "best" or self.patience is not None
 
     def problems(self) -> Iterator[str]:
-        """List settings that several devices or the mean of epochs exclude."""
+        """List settings of the trainer that cannot work together."""
         if self.patience is not None and self.flags.get("limit_val_batches") == 0:
             yield "trainer.patience needs validation, not trainer.limit_val_batches=0"
         machines = self.flags.get("num_nodes", 1)
         if machines != 1:
-            yield f"trainer.num_nodes={machines}: 1 is possible; in a script, pl.Trainer takes more"
+            yield f"trainer.num_nodes={machines}: a run has one; pl.Trainer in a script takes more"
 
         several_devices, fsdp = self.devices > 1, self.strategy == "fsdp"
         if several_devices and self.accelerator in ("mps", "tpu"):
@@ -299,7 +299,7 @@ class Config(ConstrainedConfig):
     callbacks: dict[str, Any] = field(default_factory=dict)
     run: RunConfig = field(default_factory=RunConfig)
     sweeper: SweeperConfig = field(default_factory=SweeperConfig)
-    # what tools and forks have registered (`heron.config.constraints.PARTS`), typed without `parts`
+    # what tools and forks have registered (`heron.config.constraints.PARTS`); leave out `parts`
     parts: Annotated[dict[str, Any], Parts()] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -324,7 +324,7 @@ class Config(ConstrainedConfig):
         yield from run_problems(self)
 
     def without_effect(self) -> list[str]:
-        """List the keys that are set, and that neither the task nor the baseline reads."""
+        """List the set keys that the task, or a baseline in place of an encoder, ignores."""
         ignored = list(TASKS[self.task.name].rules.ignores)
         if self.baseline.name != "none":
             ignored += _TRAINING
@@ -387,7 +387,12 @@ def resolve(config: DictConfig) -> Config:
 
 
 def read(values: Mapping[Any, Any], composed: bool = False) -> Config:
-    """Read plain values, of a stored configuration or (`composed`) of a command.
+    """Check plain values, and make the configuration of a run from them.
+
+    Args:
+        values: as YAML has them.
+        composed: whether they are a command's and not a stored run's. Then the entries of the
+            user's own files are completed, and a train file that nothing reads is left out.
 
     Raises:
         ConfigError: see `resolve`.

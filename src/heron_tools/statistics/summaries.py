@@ -16,7 +16,7 @@ from heron.languages import get_language
 from heron.metrics.summary import SHARES
 from heron.results.shipped import Shipped
 from heron.tasks import FORK_ANALYSES
-from heron.tasks.summarization.scores import compute_asked, require_asked
+from heron.tasks.summarization.scores import compute_bertscore, require_bertscore
 from heron_tools.morphology.backends import Morphology, load_morphology
 from heron_tools.statistics import figures
 from heron_tools.statistics.options import ALWAYS, AnalyzeOptions, say_unused
@@ -96,7 +96,7 @@ def describe_summaries(shipped: Shipped, options: AnalyzeOptions) -> AnalysisRes
                 texts |= {pair.article: None, pair.summary: None}
         return AnalysisResult(files={options.texts: {"text": list(texts)}})
 
-    require_asked(options.bertscore_config())
+    require_bertscore(options.bertscore_config())
     morphology, published = open_tools(options, config)
     profiles = {name: profile(pairs, morphology) for name, pairs in sets.items()}
     if not profiles:
@@ -199,7 +199,7 @@ def similarity(
     pairs = list(chain.from_iterable(sets.values()))
     articles = [pair.article for pair in pairs]
     summaries = [pair.summary for pair in pairs]
-    bertscore = compute_asked(articles, summaries, config, options.paths_cache)
+    bertscore = compute_bertscore(articles, summaries, config, options.paths_cache)
 
     f1_N = bertscore.items["bertscore_f1"]
     scores = {}

@@ -112,7 +112,9 @@ def test_any_value_at_any_key_is_shown_or_named_and_never_a_traceback(sweep, dat
         ("ledger.json", ("stages", 0, "tokens"), None, "stages.0.tokens"),
     ],
 )
-def test_every_command_names_a_damaged_file_and_its_key(sweep, name, place, value, key, capsys):
+def test_commands_on_a_sweep_name_a_damaged_file_and_its_key(
+    sweep, name, place, value, key, capsys
+):
     file = sweep / "damaged" / name
     file.write_text(json.dumps(replaced(json.loads(file.read_text()), place, value)))
     for words in (["sweep", sweep], ["report", sweep], ["dashboard", sweep]):

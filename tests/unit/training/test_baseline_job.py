@@ -83,7 +83,7 @@ def test_premise_alone_cannot_be_learnt_and_the_hypothesis_can(home):
     assert scores(premise)["accuracy"] < 0.7 < 0.9 < scores(hypothesis)["accuracy"]
 
 
-def test_majority_is_the_most_frequent_class_of_train(home):
+def test_majority_predicts_one_class_for_every_row(home):
     run = train(home, "baseline=majority", job="majority")
     (prediction,) = {row["prediction"] for row in read(run)}
     assert scores(run)["accuracy"] == pytest.approx(1 / 3)

@@ -1,4 +1,4 @@
-"""What a finished run leaves is the same when it is trained again or collected, or that is said."""
+"""Training a finished run again, and collecting it, name output files that have changed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _better(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "damage", "exit_code", "is_collected"),
+    ("name", "damage", "exit_code", "collect_warns"),
     [
         ("scores.json", _better, 2, True),
         ("predictions/test.parquet", _cut, 2, True),
@@ -48,8 +48,8 @@ def _better(path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("several", [(), ("-m", "seed=0,1")])
-def test_damaged_outputs_of_a_finished_run_are_named_with_the_way_on(
-    name, damage, exit_code, is_collected, several, tmp_path, capfd
+def test_changed_outputs_of_a_finished_run_are_named_with_run_resume(
+    name, damage, exit_code, collect_warns, several, tmp_path, capfd
 ):
     assert _fit(tmp_path, *several) == 0
     assert _fit(tmp_path, *several) == 0
@@ -64,6 +64,6 @@ def test_damaged_outputs_of_a_finished_run_are_named_with_the_way_on(
     terminal.begin()
     (run,) = collect(job.path)
     assert run.done
-    assert (name in capfd.readouterr().err) is is_collected
+    assert (name in capfd.readouterr().err) is collect_warns
     assert _fit(tmp_path, *several, "run.resume=false") == 0
     assert job.changed() == []

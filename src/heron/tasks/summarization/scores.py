@@ -1,4 +1,4 @@
-"""Scores of single summaries outside a run: ROUGE, and BERTScore for all commands.
+"""How `heron score` scores summaries; checks, signatures and options of BERTScore for all commands.
 
 This module imports quickly; torch and transformers are loaded when scores are computed.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from heron.metrics.bertscore import BertScores
 
 
-def require_asked(config: BertScoreConfig | None) -> None:
+def require_bertscore(config: BertScoreConfig | None) -> None:
     """Check that the encoder of BERTScore can be loaded, if `config` names one.
 
     Raises:
@@ -48,7 +48,7 @@ def require_asked(config: BertScoreConfig | None) -> None:
         require(config)
 
 
-def sign_asked(config: BertScoreConfig | None, references: Sequence[str]) -> str | None:
+def bertscore_signature(config: BertScoreConfig | None, references: Sequence[str]) -> str | None:
     """Make the signature of BERTScore against some references; None where it is not computed."""
     if config is None or config.model is None or not references:
         return None
@@ -74,14 +74,14 @@ def sign_metrics(config: Config, folder: RunFolder, scores: Scores) -> None:
             continue
         golds = read_table(folder.predictions(split)).values("gold")
         known = [gold for gold in golds if gold is not None]
-        signature = sign_asked(bertscore, known)
+        signature = bertscore_signature(bertscore, known)
         if signature:
             signatures[split] = {"bertscore": signature}
 
     folder.update_status(signatures=signatures)
 
 
-def compute_asked(
+def compute_bertscore(
     predictions: Sequence[str],
     references: Sequence[str],
     config: BertScoreConfig,
@@ -221,9 +221,9 @@ def text_scores() -> TextScores:
         golds=lambda example: [str(as_given(example)[1])],
         rest=_rest,
         by_encoder=True,
-        require=lambda config: require_asked(SummarizationConfig.of(config).bertscore),
+        require=lambda config: require_bertscore(SummarizationConfig.of(config).bertscore),
         sign=sign_metrics,
-        signature=lambda config, references: sign_asked(
+        signature=lambda config, references: bertscore_signature(
             SummarizationConfig.of(config).bertscore, references
         ),
     )

@@ -153,7 +153,7 @@ def test_summaries_that_kept_unicode_variants_score_the_same_by_heron_s_names(
     assert said in " ".join(capsys.readouterr().out.split())
 
 
-def test_articles_without_a_summary_and_the_reverse_are_named(files, tmp_path, capsys):
+def test_articles_without_a_summary_and_the_reverse_are_refused(files, tmp_path, capsys):
     gold, mine = files
     rows = read_table(mine).rows
     write_table(mine, {"guid": ["x", *(r["guid"] for r in rows[1:])], "prediction": ["x"] * 20})
