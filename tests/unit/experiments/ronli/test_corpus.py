@@ -39,7 +39,7 @@ FIRST = "Orașul vechi a fost reședința județului până în anul 1950, scrie
 
 
 def rules(**more):
-    return load(f"{TEXTS}Rules")(PHRASES, WORDING["ro"], **more)
+    return load(f"{TEXTS}PairRules")(PHRASES, WORDING["ro"], **more)
 
 
 def linked(first, second, **more):
@@ -99,7 +99,7 @@ def test_a_phrase_is_a_whole_word_and_a_phrase_of_two_classes_says_nothing():
     assert (
         linked(FIRST, "Astfel călătorii au ajuns la timp în orașul cel vechi de la munte.") is None
     )
-    other = load(f"{TEXTS}Rules")({"a": ["Deci"], "b": ["Deci"]}, WORDING["ro"])
+    other = load(f"{TEXTS}PairRules")({"a": ["Deci"], "b": ["Deci"]}, WORDING["ro"])
     assert load(f"{TEXTS}linked")(FIRST, "Deci " + FIRST, other) is None
 
 
