@@ -6,7 +6,7 @@ from heron.base.cells import Interval, Row, Table
 from heron.base.tables import table_stem
 from heron.base.terminal import print_lines, print_tables
 from heron.config.parsing import parse_with_data
-from heron.metrics.classification import Counts
+from heron.metrics.arrays import Counts
 from heron.results.collect import cell_of, is_whole
 from heron.results.score import Scored, ScoreOptions, score_files
 from heron.tasks.summarization.scores import write_scores

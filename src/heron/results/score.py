@@ -30,8 +30,9 @@ from heron.data.config import JOIN, DataConfig, read_config
 from heron.data.rows import Joined, LabelError, LabelReader, Rows, read_join, read_labels
 from heron.data.sources import State, inspect
 from heron.languages import get_language
+from heron.metrics.arrays import Counts
 from heron.metrics.calibration import TOLERANCE
-from heron.metrics.classification import Counts, confusion_matrix
+from heron.metrics.classification import confusion_matrix
 from heron.metrics.config import Relaxed
 from heron.metrics.names import further_scores
 from heron.results.frame import Frame, text_of
