@@ -20,7 +20,7 @@ from heron.data.examples import Example
 from heron.data.readers import of_split, read_rows
 from heron.metrics.names import further_scores
 from heron.results.collect import cell_of, headline_of
-from heron.tasks.summarization.scores import BertScoreOptions, write_scores
+from heron.tasks.scoring import BertScoreOptions, write_scores
 from heron.tasks.task import text_scores
 
 Scores = Mapping[str, float]
@@ -60,9 +60,9 @@ def run(arguments: Sequence[str]) -> int:
     texts = text_scores(task)
     further: dict[str, Any] = {}
     if bertscore:
-        if texts is None or not texts.by_encoder:
+        if texts is None or not texts.bertscore_key:
             raise ConfigError(f"bertscore= scores summaries, not task={task}")
-        further = {"task.bertscore": asdict(bertscore)}
+        further = {texts.bertscore_key: asdict(bertscore)}
     systems = [first.with_settings(point | further) for point in points]
     if texts:  # before minutes of predictions
         texts.require(systems[0].config)

@@ -9,7 +9,7 @@ from heron.config.parsing import parse_with_data
 from heron.metrics.arrays import Counts
 from heron.results.collect import cell_of, is_whole
 from heron.results.score import Scored, ScoreOptions, score_files
-from heron.tasks.summarization.scores import write_scores
+from heron.tasks.scoring import write_scores
 
 _OF_LABEL = ("precision", "recall", "f1", "predicted", "support")
 

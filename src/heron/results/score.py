@@ -36,8 +36,15 @@ from heron.metrics.classification import confusion_matrix
 from heron.metrics.config import Relaxed
 from heron.metrics.names import further_scores
 from heron.results.frame import Frame, text_of
-from heron.tasks.scoring import ClassScores, TextScores, score_classes, score_texts
-from heron.tasks.summarization.scores import BertScoreOptions, compute_bertscore, require_bertscore
+from heron.tasks.scoring import (
+    BertScoreOptions,
+    ClassScores,
+    TextScores,
+    compute_bertscore,
+    require_bertscore,
+    score_classes,
+    score_texts,
+)
 from heron.tasks.task import scores_of
 
 GUIDS = ("guid", "id")
@@ -256,8 +263,8 @@ def _probabilities(predictions: Frame, names: Sequence[str]) -> np.ndarray:
 
 def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) -> Scored:
     """Score texts one by one; intervals draw whole articles."""
-    by_encoder = options.bertscore_config() if kind.by_encoder else None
-    require_bertscore(by_encoder)
+    bertscore = options.bertscore_config() if kind.bertscore_key else None
+    require_bertscore(bertscore)
     config = _with_columns(options, config)
     rows = kind.read(options.gold, config)
     _require_group(options, rows)
@@ -271,9 +278,9 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
     texts = [text_of(cell) or "" for cell in cells]
     golds = [kind.golds(example) for example in examples]
     bertscores = None
-    if by_encoder:
+    if bertscore:
         _, cache = options.folders
-        bertscores = compute_bertscore(texts, [gold for (gold,) in golds], by_encoder, cache)
+        bertscores = compute_bertscore(texts, [gold for (gold,) in golds], bertscore, cache)
 
     groups = []
     for example in examples:

@@ -142,7 +142,7 @@ TASK = ClassTask(
     headline_scores=(
         *("macro_f1", "weighted_f1", "relaxed_macro_f1", "relaxed_weighted_f1", "accuracy"),
     ),
-    scores=partial(ClassScores, usual_labels=RELATIONS),
+    scores=partial(ClassScores, usual_labels=RELATIONS, relaxed_key="task.relaxed"),
     about=About(
         hub_name="text-classification",
         does="tells which of two marked events of a text comes first",
