@@ -18,7 +18,7 @@ from heron.base.run_folder import RunFolder
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
-from heron.dynamics.files import Meta, dynamics_table, write_dynamics
+from heron.dynamics.files import Meta, dynamics_table, remove_records, write_dynamics
 
 # What every task records of a training row; classification adds its logits.
 OBSERVED = ("p_gold", "correct", "margin")
@@ -36,7 +36,8 @@ class Recorder(pl.Callback):
     the first writes their sums.
 
     Args:
-        folder: a run folder, or any other; the records are in its `dynamics/`.
+        folder: a run folder, or any other; the records are in its `dynamics/`. Those of an earlier
+            training are removed where the Trainer begins at step 0.
 
     Source: Swayamdipta et al. 2020; `heron.dynamics.files` describes the columns.
     """
@@ -62,6 +63,11 @@ class Recorder(pl.Callback):
         self.gold_N = np.asarray(features.labels_R)
         self.parts = round(1 / self.config.dynamics.every)
         self.visits_N = torch.zeros(len(features), dtype=torch.int32)
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: Any) -> None:
+        """Remove the records of an earlier training that this one does not continue."""
+        if trainer.is_global_zero and trainer.global_step == 0:
+            remove_records(self.folder)
 
     def state_dict(self) -> dict[str, Any]:
         """Store the record so far, for an exact resume."""
