@@ -97,6 +97,7 @@ def _write_map(options: MapOptions) -> list[Path]:
         else:
             content = save_figure(figure, form)
             files.append(write_file(target / f"map.{form}", content))
+
     page = map_page(data, options.megabytes)
     files.append(write_file(target / "map.html", page))
     return files + _write_tables(mapped, groups, target)
@@ -111,11 +112,15 @@ def _write_tables(mapped: Mapped, groups: Groups, folder: Path) -> list[Path]:
         if isinstance(values, list):
             cells[name] = values
         else:
-            cells[name] = [None if value != value else value for value in values.tolist()]
-    files = [folder / "map.csv", folder / "map.parquet"]
-    write_table(files[0], cells)
-    write_table(files[1], table)
-    return files
+            numbers = values.tolist()
+            cells[name] = [None if number != number else number for number in numbers]
+
+    csv = folder / "map.csv"
+    write_table(csv, cells)
+    parquet = folder / "map.parquet"
+    write_table(parquet, table)
+
+    return [csv, parquet]
 
 
 def _print_summary(mapped: Mapped, groups: Groups, grouping: str, data: MapData) -> None:
@@ -175,6 +180,7 @@ def _class_table(mapped: Mapped, groups: Groups, grouping: str) -> Table:
         row.append(sum(counts.values()))
         row.append(sum(printed.values()))
         rows.append(row)
+
     return Table("Classes by group", tuple(columns), rows, f"paper: {title}.")
 
 
@@ -182,10 +188,12 @@ def _published_counts(folder: Path) -> tuple[str, dict[str, dict[str, int]]] | N
     """Find a paper's title and its counts of classes by group, for the data set of a run."""
     if not is_run(folder):
         return None
+
     run = collect(folder)[0]
     data_set = str(run.setting("data.name", ""))
     find = FORK_ANALYSES.find("published_groups")
     if run.synthetic or not data_set or not find:
         return None
+
     counts: tuple[str, dict[str, dict[str, int]]] | None = find(data_set)
     return counts

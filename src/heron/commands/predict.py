@@ -59,6 +59,7 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError(
             "several values are compared by heron evaluate; to predict, give one of them"
         )
+
     folders = [open_run(path) for path in options.run]
     if (options.input is None) == (options.text is None and options.context is None):
         raise ConfigError("name input=FILE, or one text: text=... (context=... and question=...)")
@@ -68,12 +69,14 @@ def run(arguments: Sequence[str]) -> int:
         paths["cache"] = str(options.cache)
     if options.data:
         paths["data"] = str(options.data)
+
     from heron.training.inference import changed_data, open_trained
 
     trained = open_trained(folders, paths, points[0], words.run_code)
     data = changed_data(trained, words.data)
     if options.input is None:
         return _predict_text(trained, data, options)
+
     path = received(options.input)
     out = options.input.with_name(f"{table_stem(path)}.predictions.csv")
     return _predict_file(trained, data, path, options.out or out)
@@ -93,11 +96,13 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path) -> 
             problems.extend(rows.problems)
             if not rows.examples:
                 continue
+
             predictions, refused = trained.predict(rows.examples, cleanups)
             lines = {example.guid: example.side["line"] for example in rows.examples}
             for problem in refused:  # by guid; the user knows the line
                 place = place_of(path, lines[problem.where])
                 problems.append(Problem(place, problem.what, problem.fix))
+
             predicted += len(predictions.guids)
             yield predictions.answers(trained.config)
 
@@ -109,6 +114,7 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path) -> 
     print_lines(f"{predicted} rows predicted: {out}", files=[out])
     if not problems:
         return 0
+
     error = DataError(problems, limit=50)
     print(f"{len(problems)} rows could not be used:\n{error}", file=sys.stderr)
     return 1
@@ -127,6 +133,7 @@ def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -
     row = {columns.text: text}
     if columns.text_pair:
         row[columns.text_pair] = text_pair
+
     data_dir = Path(trained.config.paths.data)
     cache_dir = Path(trained.config.paths.cache)
     with tempfile.TemporaryDirectory() as folder:
@@ -140,9 +147,11 @@ def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -
     predictions, refused = trained.predict(rows.examples[:1])
     if refused:
         raise DataError(_of_text(refused))
+
     answers = predictions.answers(trained.config)
     cells = [values[0] for values in answers.values()]
     table = Table("prediction", list(answers), [cells])
+
     if not hold_results(tables=[table]):
         print_lines(*predictions.lines(trained.config))
     return 0

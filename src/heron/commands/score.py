@@ -47,6 +47,7 @@ def _score_table(options: ScoreOptions, scored: Scored) -> Table:
         is_of_class = "/" in name and scored.matrix is None  # such as a tagger's
         if not is_whole(name) and not is_of_class:
             continue
+
         cell = cell_of(scored.scores, name)
         interval = ""
         if isinstance(cell, Interval):
@@ -55,6 +56,7 @@ def _score_table(options: ScoreOptions, scored: Scored) -> Table:
 
     if not options.resamples:
         return Table(title, ("score", "value"), [row[:2] for row in rows])
+
     note = f"{options.resamples} bootstrap resamples"
     if options.group_column:
         note += f" of groups ({options.group_column})"
