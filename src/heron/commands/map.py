@@ -29,6 +29,8 @@ from heron.reports.map_data import (
 from heron.results.collect import collect, is_run
 from heron.tasks import FORK_ANALYSES
 
+Published = tuple[str, dict[str, dict[str, int]]]  # a paper's title, and counts by group and class
+
 
 @dataclass
 class MapOptions(DataFolders):
@@ -165,6 +167,7 @@ def _class_table(mapped: Mapped, groups: Groups, grouping: str) -> Table:
     if published is None:
         for name, counts in counts_of.items():
             rows.append((name, *counts.values(), sum(counts.values())))
+
         return Table("Classes by group", ("group", *labels, "all"), rows)
 
     title, printed_of = published
@@ -177,14 +180,14 @@ def _class_table(mapped: Mapped, groups: Groups, grouping: str) -> Table:
         row: list[Cell] = [name]
         for label, count in counts.items():
             row += [count, printed.get(label)]
-        row.append(sum(counts.values()))
-        row.append(sum(printed.values()))
+
+        row += [sum(counts.values()), sum(printed.values())]
         rows.append(row)
 
     return Table("Classes by group", tuple(columns), rows, f"paper: {title}.")
 
 
-def _published_counts(folder: Path) -> tuple[str, dict[str, dict[str, int]]] | None:
+def _published_counts(folder: Path) -> Published | None:
     """Find a paper's title and its counts of classes by group, for the data set of a run."""
     if not is_run(folder):
         return None
@@ -195,5 +198,5 @@ def _published_counts(folder: Path) -> tuple[str, dict[str, dict[str, int]]] | N
     if run.synthetic or not data_set or not find:
         return None
 
-    counts: tuple[str, dict[str, dict[str, int]]] | None = find(data_set)
+    counts: Published | None = find(data_set)
     return counts

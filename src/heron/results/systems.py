@@ -180,17 +180,15 @@ def find_systems(words: Sequence[str]) -> list[System]:
     Raises:
         ConfigError: a word names nothing.
     """
-    matches = [(word, *_find(word)) for word in words]
-    single = []  # runs that are named one by one, by their folders
-    for word, runs, _ in matches:
+    systems: list[System] = []
+    single: list[RunRecord] = []  # runs that are named one by one, by their folders
+    first_single = 0  # number of systems before them
+    for word in words:
+        runs, files = _find(word)
         if [run.path for run in runs] == [Path(word).expanduser()]:
+            if not single:
+                first_single = len(systems)
             single += runs
-
-    systems = []
-    for word, runs, files in matches:
-        if [run.path for run in runs] == [Path(word).expanduser()]:
-            if runs[0] is single[0]:
-                systems += _one_by_one(single)
             continue
 
         name = _stem(word)
@@ -201,6 +199,7 @@ def find_systems(words: Sequence[str]) -> list[System]:
             records = [PredictionFile(file, {}, {"state": "done"}, {}) for file in files]
             systems.append(System({}, tuple(records), name, frozenset([word])))
 
+    systems[first_single:first_single] = _one_by_one(single)
     return _with_unique_labels(systems)
 
 
