@@ -39,7 +39,6 @@ from pydantic import TypeAdapter
 
 from heron.base.errors import DataError, raise_all
 from heron.base.files import atomic_open
-from heron.base.run_folder import RunFolder
 from heron.base.tables import cell_text, read_table
 
 VERSION = 1
@@ -127,13 +126,6 @@ def write_dynamics(path: Path | str, table: pa.Table) -> None:
         pq.write_table(
             table, file, compression="none", use_dictionary=False, write_statistics=False
         )
-
-
-def remove_records(run: RunFolder) -> None:
-    """Remove a run's records; other files of the folder stay."""
-    for path in run.dynamics(0).parent.glob("epoch=*.parquet"):
-        if _NAME.fullmatch(path.name):
-            path.unlink()
 
 
 def read_dynamics(folder: Path | str) -> Dynamics:

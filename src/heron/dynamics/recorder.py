@@ -18,7 +18,7 @@ from heron.base.run_folder import RunFolder
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
-from heron.dynamics.files import Meta, dynamics_table, remove_records, write_dynamics
+from heron.dynamics.files import Meta, dynamics_table, write_dynamics
 
 # What every task records of a training row; classification adds its logits.
 OBSERVED = ("p_gold", "correct", "margin")
@@ -68,7 +68,8 @@ class Recorder(pl.Callback):
     def on_train_start(self, trainer: pl.Trainer, pl_module: Any) -> None:
         """Remove the records of an earlier training that this one does not continue."""
         if trainer.is_global_zero and trainer.global_step == 0:
-            remove_records(self.folder)
+            for record in self.folder.dynamics(0).parent.glob("epoch=*.parquet"):
+                record.unlink()
 
     def state_dict(self) -> dict[str, Any]:
         """Store the record so far, for an exact resume."""

@@ -336,12 +336,8 @@ def _read_predicted(path: Path) -> FileTable:
     except ValueError as error:
         raise DataError(str(path), f"cannot be read: {error}") from error
 
-    rows = []
-    lines = []
-    for line, (guid, prediction) in enumerate(pairs, 1):
-        rows.append({"guid": guid, "prediction": prediction})
-        lines.append(line)
-
+    rows = [{"guid": guid, "prediction": prediction} for guid, prediction in pairs]
+    lines = list(range(1, len(rows) + 1))
     return FileTable(path, ("guid", "prediction"), rows, lines, [])
 
 
