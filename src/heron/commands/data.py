@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heron.base.cells import Cell, Row, Table
-from heron.base.errors import ConfigError, DataError
+from heron.base.errors import ConfigError, raise_all
 from heron.base.folders import data_sets
 from heron.base.terminal import print_lines, print_tables
 from heron.config.parsing import DataFolders, parse_with_data
@@ -51,9 +51,7 @@ def run(arguments: Sequence[str]) -> int:
     config = configure(options.name, words)
     if options.fetch:
         sources = inspect(config, data_dir, cache_dir, further=True)
-        problems = fetch(sources, data_dir)
-        if problems:
-            raise DataError(problems)
+        raise_all(fetch(sources, data_dir))
 
     print_tables(describe(config, data_dir, cache_dir))
     return 0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from annotated_types import MinLen
 
 from heron.base.cells import Table
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError, Problem, raise_all
 from heron.base.run_folder import open_run
 from heron.base.tables import received, table_stem, write_chunks
 from heron.base.terminal import hold_results, print_lines, say
@@ -145,8 +145,7 @@ def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -
             raise DataError(_of_text(error.problems)) from error
 
     predictions, refused = trained.predict(rows.examples[:1])
-    if refused:
-        raise DataError(_of_text(refused))
+    raise_all(_of_text(refused))
 
     answers = predictions.answers(trained.config)
     cells = [values[0] for values in answers.values()]

@@ -411,8 +411,8 @@ def _find_groups(
 
     groups = []
     for cells in zip(*columns, strict=True):
-        present = [cell for cell in cells if cell]
-        groups.append(present[0] if present else "")
+        first = next(filter(None, cells), "")
+        groups.append(first)
 
     if all(groups):
         return groups

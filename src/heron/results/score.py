@@ -178,22 +178,25 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
     )
 
     config = _with_labels(options, config, gold, label)
+    guid = _gold_ids(options, config, gold, predictions)
     columns = replace(
         config.columns,
         label=label,
-        guid=_gold_ids(options, config, gold, predictions),
+        guid=guid,
         group=options.group_column or config.columns.group,
         truth=None,
         side=[],
     )
     config = replace(config, columns=columns, label_field={})
-    rows = read_labels(gold, config, _joined(gold, config, *options.folders))
+    joined = _joined(gold, config, *options.folders)
+    rows = read_labels(gold, config, joined)
     aligned, notes = _align(options, config, predictions, column, rows, (label,))
     reader = LabelReader(config, column)
     predicted = _read_labels(aligned, reader, options)
     golds = [str(example.label) for example in rows.examples]
     classes = list(config.label_order)
     matrix = confusion_matrix(golds, predicted, classes)
+
     probabilities_NC = None
     table: dict[str, Any] = {"guid": aligned["guid"], "gold": golds, "prediction": predicted}
     names = [name.removeprefix("p/") for name in aligned.columns if name.startswith("p/")]
@@ -202,6 +205,7 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
         probabilities_NC = _probabilities(aligned, names)
         for number, name in enumerate(names):
             table[f"p/{name}"] = probabilities_NC[:, number]
+
         predicted_N = [names.index(name) for name in predicted]
         chosen_N = probabilities_NC[range(len(golds)), predicted_N]
         against = int((chosen_N < probabilities_NC.max(axis=1)).sum())
@@ -265,9 +269,11 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
     """Score texts one by one; intervals draw whole articles."""
     bertscore = options.bertscore_config() if kind.bertscore_key else None
     require_bertscore(bertscore)
+
     config = _with_columns(options, config)
     rows = kind.read(options.gold, config)
     _require_group(options, rows)
+
     table = _read_predicted(options.predictions)
     column = _column(table, options.prediction_column, kind.columns, "prediction_column")
     gold_columns = (config.columns.answer, config.columns.target, "answers")
@@ -277,6 +283,7 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
     cells = aligned["prediction"]
     texts = [text_of(cell) or "" for cell in cells]
     golds = [kind.golds(example) for example in examples]
+
     bertscores = None
     if bertscore:
         _, cache = options.folders
@@ -285,6 +292,7 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
     groups = []
     for example in examples:
         groups.append(example.group or getattr(example, kind.group) or example.guid)
+
     scores = score_texts(
         kind,
         texts,
