@@ -172,9 +172,7 @@ def _examples(
 
     path = received(options.input)
     data = changed_data(trained, words)
-    data_dir = Path(trained.config.paths.data)
-    cache_dir = Path(trained.config.paths.cache)
-    rows = read_rows(path, data, "required", "raise", data_dir, cache_dir)
+    rows = read_rows(path, data, "required", "raise", *trained.config.paths.folders)
 
     left_out = Counter(reason for reason, _ in rows.dropped)
     left_out["without a gold label"] += sum(rows.unlabelled.values())

@@ -84,15 +84,14 @@ def run(arguments: Sequence[str]) -> int:
 
 def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path) -> int:
     """Predict the rows of a file and write them, some thousands at a time."""
-    data_dir = Path(trained.config.paths.data)
-    cache_dir = Path(trained.config.paths.cache)
     problems: list[Problem] = []
     cleanups: list[Callable[[], None]] = []
     predicted = 0
+    folders = trained.config.paths.folders
 
     def answers() -> Iterator[Mapping[str, Sequence[Any]]]:
         nonlocal predicted
-        for rows in read_parts(path, data, CHUNK, data_dir, cache_dir):
+        for rows in read_parts(path, data, CHUNK, *folders):
             problems.extend(rows.problems)
             if not rows.examples:
                 continue
@@ -134,13 +133,12 @@ def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -
     if columns.text_pair:
         row[columns.text_pair] = text_pair
 
-    data_dir = Path(trained.config.paths.data)
-    cache_dir = Path(trained.config.paths.cache)
+    folders = trained.config.paths.folders
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "text.jsonl"
         path.write_text(json.dumps(row), encoding="utf-8")
         try:
-            rows = read_rows(path, data, "ignored", "report", data_dir, cache_dir)
+            rows = read_rows(path, data, "ignored", "report", *folders)
         except DataError as error:
             raise DataError(_of_text(error.problems)) from error
 

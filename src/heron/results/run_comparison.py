@@ -425,8 +425,6 @@ def _find_groups(
 
     config = read_stored(RunFolder(records[0].path).config)
     data, inner = data_of(config, options.split)
-    data_dir = Path(config.paths.data)
-    cache_dir = Path(config.paths.cache)
-    examples = find_examples(guids, inner, data, data_dir, cache_dir)
+    examples = find_examples(guids, inner, data, *config.paths.folders)
 
     return [example.group or example.text for example in examples]

@@ -58,6 +58,11 @@ class PathsConfig:
     cache: str = "cache"  # downloads, generated corpora, tokenized features
     runs: str = "runs"  # run folders
 
+    @property
+    def folders(self) -> tuple[Path, Path]:
+        """The folders of data sets and of the cache."""
+        return Path(self.data), Path(self.cache)
+
 
 @dataclass
 class TaskConfig:
