@@ -144,8 +144,7 @@ def _options(arguments: Sequence[str]) -> tuple[TranslateOptions, list[str]]:
 
 def _read_splits(config: Config, options: TranslateOptions) -> dict[str, list[Example]]:
     """Read the examples of the splits to translate."""
-    paths = config.paths
-    splits = load_with_report(config.data, Path(paths.data), Path(paths.cache)).examples
+    splits = load_with_report(config.data, *config.paths.folders).examples
     for name in options.splits:
         if name not in splits:
             raise ConfigError(f"splits={name}: no such split.{nearest(name, splits)}")

@@ -17,7 +17,8 @@ import numpy as np
 from sklearn.metrics import f1_score
 
 from heron.config.constraints import Count
-from heron.metrics.classification import Counts, macro_f1
+from heron.metrics.arrays import Counts
+from heron.metrics.classification import macro_f1
 from heron.metrics.paired import paired_bootstrap, paired_counts
 
 from .frame import Found, Out, beside, time_rounds

@@ -15,7 +15,7 @@ from typing import Any
 from heron.languages import get_language
 from heron.metrics.config import BertScoreConfig
 from heron.metrics.summary import item_rouge
-from heron.tasks.summarization.scores import bertscore_signature, compute_bertscore
+from heron.tasks.scoring import bertscore_signature, compute_bertscore
 from heron_tools.analysis.systems import SummarySystem
 
 from .correlation import Floats

@@ -18,7 +18,7 @@ from heron.base.files import fingerprint, sha256_file
 from heron.config.constraints import Seed
 from heron.languages import get_language
 from heron.languages.unicode import Spell, around_difference
-from heron.tasks.summarization.scores import require_bertscore
+from heron.tasks.scoring import require_bertscore
 from heron_tools.analysis.systems import SummarySystem, read_systems
 from heron_tools.annotation.sheets import assign_raters
 from heron_tools.statistics.options import BertScoreOptions

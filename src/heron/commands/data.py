@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heron.base.cells import Cell, Row, Table
-from heron.base.errors import ConfigError, DataError
+from heron.base.errors import ConfigError, raise_all
 from heron.base.folders import data_sets
 from heron.base.terminal import print_lines, print_tables
 from heron.config.parsing import DataFolders, parse_with_data
@@ -37,9 +37,12 @@ def run(arguments: Sequence[str]) -> int:
     """List all data sets, or show one in full (after `fetch=true`)."""
     options, words = parse_with_data(Options, arguments)
     data_dir, cache_dir = options.folders
+
     if options.name is None:
         if options.fetch or words:
-            raise ConfigError(f"name a data set: heron data NAME {' '.join(arguments)}")
+            typed = " ".join(arguments)
+            raise ConfigError(f"name a data set: heron data NAME {typed}")
+
         configs = [read_config(path) for path in data_sets().values()]
         print_tables([overview(configs, data_dir, cache_dir)])
         print_lines(f"looked in {data_dir} and {cache_dir}")
@@ -48,9 +51,8 @@ def run(arguments: Sequence[str]) -> int:
     config = configure(options.name, words)
     if options.fetch:
         sources = inspect(config, data_dir, cache_dir, further=True)
-        problems = fetch(sources, data_dir)
-        if problems:
-            raise DataError(problems)
+        raise_all(fetch(sources, data_dir))
+
     print_tables(describe(config, data_dir, cache_dir))
     return 0
 
@@ -63,14 +65,18 @@ def overview(configs: Iterable[DataConfig], data_dir: Path, cache_dir: Path) -> 
         count = len(sources)
         present = sum(_is_present(source) for source in sources.values())
         seen = sum(not source.file.unseen for source in sources.values())
-        files = f"{present} of {count}"
+
         if config.hub:
             files = "hub"
         elif config.generator:
             files = "generated"
+        else:
+            files = f"{present} of {count}"
+
         licence = config.licence
         if config.synthetic:
             licence = f"synthetic; {licence}"
+
         rows.append(
             (
                 config.name,
@@ -82,6 +88,7 @@ def overview(configs: Iterable[DataConfig], data_dir: Path, cache_dir: Path) -> 
                 licence,
             )
         )
+
     columns = ("name", "task", "language", "files present", "seen", "rows", "licence")
     return Table("data sets", columns, rows, _SEEN)
 
@@ -95,11 +102,13 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> list[Table]
     sources = inspect(config, data_dir, cache_dir, further=True)
     needed = [source for name, source in sources.items() if not name.startswith(f"{TRAIN}_")]
     readable = all(map(_is_present, needed))
+
     note = _SEEN
     if config.generator:
         note = "generated on first use; nothing to download"
     elif config.substitute and not readable:
         note = f"data={config.substitute} is substitute data with fewer files; {_SEEN}"
+
     facts: dict[str, Cell] = {
         "task": config.task,
         "language": get_language(config.language).name,
@@ -112,14 +121,19 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> list[Table]
         **_reading(config),
     }
     title = f"{config.name}: {config.title}"
+    findings = tuple(config.findings.items())
     tables = [
         _known_facts(title, facts, note),
-        Table("known problems", ("problem", "what"), tuple(config.findings.items())),
+        Table("known problems", ("problem", "what"), findings),
     ]
+
     for name, source in sources.items():
         tables.append(_file_table(name, source))
+
     if readable and not config.generator:
-        tables += _split_tables(config, load_with_report(config, data_dir, cache_dir))
+        loaded = load_with_report(config, data_dir, cache_dir)
+        tables += _split_tables(config, loaded)
+
     return [table for table in tables if table.rows]
 
 
@@ -135,19 +149,25 @@ def _split_tables(config: DataConfig, loaded: Loaded) -> list[Table]:
     for split, examples in loaded.examples.items():
         groups = {example.group for example in examples if example.group}
         texts = {example.text for example in examples}
-        row: list[Cell] = [split, len(examples), len(groups), len(texts)]
-
         labels = Counter(example.label for example in examples)
+
+        row: list[Cell] = [split, len(examples), len(groups), len(texts)]
         for label in config.label_order:
             row.append(labels[label])
         rows.append(row)
+
     columns = ("split", "rows", "groups", "texts", *config.label_order)
     tables = [Table("splits as a run sees them", columns, rows)]
 
     for split, counts in loaded.dropped.items():
-        tables.append(_count_table(f"left out of {split}", counts))
+        title = f"left out of {split}"
+        tables.append(_count_table(title, counts))
+
     for split, examples in loaded.examples.items():
-        tables.append(_count_table(f"answers in {split}", count_repairs(examples)))
+        title = f"answers in {split}"
+        repairs = count_repairs(examples)
+        tables.append(_count_table(title, repairs))
+
     return tables
 
 
@@ -169,10 +189,14 @@ def _reading(config: DataConfig) -> dict[str, str]:
     labels = [columns.label]
     for split, name in config.label_field.items():
         labels.append(f"{name} in {split}")
+
     aliases = [f"{alias} = {label}" for alias, label in config.label_aliases.items()]
+
     unlabelled = ""
     if config.no_label:
-        unlabelled = f"{config.unlabelled} rows labelled " + " or ".join(config.no_label)
+        names = " or ".join(config.no_label)
+        unlabelled = f"{config.unlabelled} rows labelled {names}"
+
     hub = [config.hub, config.hub_config]
     if config.revision:
         hub.append(f"commit {config.revision}")
@@ -195,14 +219,17 @@ def _reading(config: DataConfig) -> dict[str, str]:
 
 
 def _file_table(name: str, source: Source) -> Table:
+    """Show the state of one file, where it comes from, and how it is recognised."""
     file = source.file
     manifest = read_manifest(source.path)
+
     made_of = ""
     left_out = ""
     if manifest:
         made_of = ", ".join(manifest.sources)
         reasons = [f"{reason}: {rows:,} rows" for reason, rows in manifest.left_out.items()]
         left_out = "; ".join(reasons)
+
     facts: Mapping[str, Cell] = {
         "path": str(source.path),
         "from": file.url,
@@ -223,10 +250,12 @@ def _row_count(config: DataConfig, sources: Mapping[str, Source]) -> int | None:
     """Count the rows of all splits; None where those of a file are unknown."""
     if config.generator:
         return config.generator.size
+
     total = 0
     for split in config.split_files:
         rows = sources[split].file.rows
         if not rows:
             return None
         total += rows
+
     return total or None

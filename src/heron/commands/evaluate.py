@@ -20,7 +20,7 @@ from heron.data.examples import Example
 from heron.data.readers import of_split, read_rows
 from heron.metrics.names import further_scores
 from heron.results.collect import cell_of, headline_of
-from heron.tasks.summarization.scores import BertScoreOptions, write_scores
+from heron.tasks.scoring import BertScoreOptions, write_scores
 from heron.tasks.task import text_scores
 
 Scores = Mapping[str, float]
@@ -45,6 +45,7 @@ def run(arguments: Sequence[str]) -> int:
     options = parse_options(EvaluateOptions, words.options)
     bertscore = options.bertscore_config()
     points = read_points(words.settings)
+
     if len(points) > 1 and options.input is None and options.split == "test":
         raise ConfigError(
             "several values are compared to choose one, which must not be done on test: set "
@@ -56,13 +57,15 @@ def run(arguments: Sequence[str]) -> int:
 
     paths = {"data": str(options.data)} if options.data else None
     first = open_trained(folders, paths, run_code=words.run_code)
+
     task = first.config.task.name
     texts = text_scores(task)
     further: dict[str, Any] = {}
     if bertscore:
-        if texts is None or not texts.by_encoder:
+        if texts is None or not texts.bertscore_key:
             raise ConfigError(f"bertscore= scores summaries, not task={task}")
-        further = {"task.bertscore": asdict(bertscore)}
+        further = {texts.bertscore_key: asdict(bertscore)}
+
     systems = [first.with_settings(point | further) for point in points]
     if texts:  # before minutes of predictions
         texts.require(systems[0].config)
@@ -71,6 +74,7 @@ def run(arguments: Sequence[str]) -> int:
     scores_of_points, signature = _score(systems, examples, "" if options.input else split)
     runs = ", ".join(str(folder.path) for folder in folders)
     title = f"{runs} on {split}"
+
     if len(points) > 1:
         print_tables([_point_table(title, task, points, scores_of_points)])
         if options.out:
@@ -91,7 +95,9 @@ def _score_table(title: str, scores: Mapping[str, float]) -> Table:
     rows = []
     for name, value in scores.items():
         is_count = "support" in name or isinstance(value, int)
-        rows.append((name, Formatted(value, ".0f" if is_count else ".4f")))
+        decimals = ".0f" if is_count else ".4f"
+        rows.append((name, Formatted(value, decimals)))
+
     return Table(title, ("score", "value"), rows)
 
 
@@ -103,6 +109,7 @@ def _point_table(title: str, task: str, points: Sequence[Point], scores: Sequenc
         settings = [str(value) for value in point.values()]
         cells = [cell_of(of_point, name) for name in names]
         rows.append((*settings, *cells))
+
     return Table(title, (*points[0], *names), rows)
 
 
@@ -114,6 +121,7 @@ def _write_points(
     for point, of_point in zip(points, scores, strict=True):
         name = ", ".join(f"{key}={value}" for key, value in point.items())
         named[name] = {split: of_point}
+
     write_json(path, named)
 
 
@@ -128,9 +136,11 @@ def _score(
     for system, (predictions, refused) in zip(systems, predicted, strict=True):
         config = system.config
         scores = predictions.scores(of_split(config, split))
+
         if config.task.metrics:
             columns = predictions.columns(config)
             scores |= further_scores(config.task.metrics, columns, config.task.name)
+
         scores["refused"] = len(refused)
         all_scores.append(scores)
 
@@ -138,6 +148,7 @@ def _score(
     texts = text_scores(config.task.name)
     if texts is None:
         return all_scores, None
+
     predictions, _ = predicted[0]
     references = [gold for gold in predictions.golds if gold is not None]
     return all_scores, texts.signature(config, references)
@@ -153,21 +164,22 @@ def _examples(
         split = options.split
         splits = read_splits(trained, words)
         if split not in splits:
-            raise ConfigError(f"split={split}: no such split.{nearest(split, splits)}")
+            hint = nearest(split, splits)
+            raise ConfigError(f"split={split}: no such split.{hint}")
+
         require_unseen(trained, split, splits[split], words)
         return split, splits[split]
 
     path = received(options.input)
     data = changed_data(trained, words)
-    data_dir = Path(trained.config.paths.data)
-    cache_dir = Path(trained.config.paths.cache)
-    rows = read_rows(path, data, "required", "raise", data_dir, cache_dir)
+    rows = read_rows(path, data, "required", "raise", *trained.config.paths.folders)
 
     left_out = Counter(reason for reason, _ in rows.dropped)
     left_out["without a gold label"] += sum(rows.unlabelled.values())
     for reason, count in left_out.items():
         if count:
             print_lines(f"{path}: rows left out: {count} ({reason})")
+
     if not rows.examples:
         raise DataError(str(path), "no row can be scored: all are left out")
     return table_stem(path), rows.examples

@@ -29,6 +29,8 @@ from heron.reports.map_data import (
 from heron.results.collect import collect, is_run
 from heron.tasks import FORK_ANALYSES
 
+Published = tuple[str, dict[str, dict[str, int]]]  # a paper's title, and counts by group and class
+
 
 @dataclass
 class MapOptions(DataFolders):
@@ -97,6 +99,7 @@ def _write_map(options: MapOptions) -> list[Path]:
         else:
             content = save_figure(figure, form)
             files.append(write_file(target / f"map.{form}", content))
+
     page = map_page(data, options.megabytes)
     files.append(write_file(target / "map.html", page))
     return files + _write_tables(mapped, groups, target)
@@ -111,11 +114,15 @@ def _write_tables(mapped: Mapped, groups: Groups, folder: Path) -> list[Path]:
         if isinstance(values, list):
             cells[name] = values
         else:
-            cells[name] = [None if value != value else value for value in values.tolist()]
-    files = [folder / "map.csv", folder / "map.parquet"]
-    write_table(files[0], cells)
-    write_table(files[1], table)
-    return files
+            numbers = values.tolist()
+            cells[name] = [None if number != number else number for number in numbers]
+
+    csv = folder / "map.csv"
+    write_table(csv, cells)
+    parquet = folder / "map.parquet"
+    write_table(parquet, table)
+
+    return [csv, parquet]
 
 
 def _print_summary(mapped: Mapped, groups: Groups, grouping: str, data: MapData) -> None:
@@ -160,6 +167,7 @@ def _class_table(mapped: Mapped, groups: Groups, grouping: str) -> Table:
     if published is None:
         for name, counts in counts_of.items():
             rows.append((name, *counts.values(), sum(counts.values())))
+
         return Table("Classes by group", ("group", *labels, "all"), rows)
 
     title, printed_of = published
@@ -172,20 +180,23 @@ def _class_table(mapped: Mapped, groups: Groups, grouping: str) -> Table:
         row: list[Cell] = [name]
         for label, count in counts.items():
             row += [count, printed.get(label)]
-        row.append(sum(counts.values()))
-        row.append(sum(printed.values()))
+
+        row += [sum(counts.values()), sum(printed.values())]
         rows.append(row)
+
     return Table("Classes by group", tuple(columns), rows, f"paper: {title}.")
 
 
-def _published_counts(folder: Path) -> tuple[str, dict[str, dict[str, int]]] | None:
+def _published_counts(folder: Path) -> Published | None:
     """Find a paper's title and its counts of classes by group, for the data set of a run."""
     if not is_run(folder):
         return None
+
     run = collect(folder)[0]
     data_set = str(run.setting("data.name", ""))
     find = FORK_ANALYSES.find("published_groups")
     if run.synthetic or not data_set or not find:
         return None
-    counts: tuple[str, dict[str, dict[str, int]]] | None = find(data_set)
+
+    counts: Published | None = find(data_set)
     return counts

@@ -16,10 +16,12 @@ def run(arguments: Sequence[str]) -> int:
         groups = []
         for group, names in describe.groups().items():
             groups.append((group, ", ".join(names)))
+
         parts = []
         for key in describe.keys():  # noqa: SIM118
             if "." not in key.name:
                 parts.append((key.name, key.meaning))
+
         about_groups = "Chosen by GROUP=NAME; `heron options GROUP` says what each is."
         about_keys = "Set by KEY=VALUE; `heron options PART` lists those of a part."
         print_tables(
@@ -37,6 +39,7 @@ def run(arguments: Sequence[str]) -> int:
         if keys:
             rows = [(key.name, key.kind, key.default, key.meaning) for key in keys]
             tables.append(Table("keys", ("key", "values", "default", "meaning"), rows))
+
     print_tables(tables)
     return 0
 
@@ -49,11 +52,12 @@ def _option_tables(group: str, files: Mapping[str, Path]) -> list[Table]:
     for name, file in files.items():
         depth = len(Path(group, name).parts)
         conf = file.parents[depth - 1]
-        rows = rows_by_folder.setdefault(conf, [])
-        rows.append((name, describe.first_comment(file)))
+        meaning = describe.first_comment(file)
+        rows_by_folder.setdefault(conf, []).append((name, meaning))
 
     tables = []
     for conf, rows in rows_by_folder.items():
         title = f"{group}=NAME, in {shortened(conf)}"
         tables.append(Table(title, ("name", "meaning"), rows))
+
     return tables

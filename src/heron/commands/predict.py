@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from annotated_types import MinLen
 
 from heron.base.cells import Table
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError, Problem, raise_all
 from heron.base.run_folder import open_run
 from heron.base.tables import received, table_stem, write_chunks
 from heron.base.terminal import hold_results, print_lines, say
@@ -59,6 +59,7 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError(
             "several values are compared by heron evaluate; to predict, give one of them"
         )
+
     folders = [open_run(path) for path in options.run]
     if (options.input is None) == (options.text is None and options.context is None):
         raise ConfigError("name input=FILE, or one text: text=... (context=... and question=...)")
@@ -68,12 +69,14 @@ def run(arguments: Sequence[str]) -> int:
         paths["cache"] = str(options.cache)
     if options.data:
         paths["data"] = str(options.data)
+
     from heron.training.inference import changed_data, open_trained
 
     trained = open_trained(folders, paths, points[0], words.run_code)
     data = changed_data(trained, words.data)
     if options.input is None:
         return _predict_text(trained, data, options)
+
     path = received(options.input)
     out = options.input.with_name(f"{table_stem(path)}.predictions.csv")
     return _predict_file(trained, data, path, options.out or out)
@@ -81,23 +84,24 @@ def run(arguments: Sequence[str]) -> int:
 
 def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path) -> int:
     """Predict the rows of a file and write them, some thousands at a time."""
-    data_dir = Path(trained.config.paths.data)
-    cache_dir = Path(trained.config.paths.cache)
     problems: list[Problem] = []
     cleanups: list[Callable[[], None]] = []
     predicted = 0
+    folders = trained.config.paths.folders
 
     def answers() -> Iterator[Mapping[str, Sequence[Any]]]:
         nonlocal predicted
-        for rows in read_parts(path, data, CHUNK, data_dir, cache_dir):
+        for rows in read_parts(path, data, CHUNK, *folders):
             problems.extend(rows.problems)
             if not rows.examples:
                 continue
+
             predictions, refused = trained.predict(rows.examples, cleanups)
             lines = {example.guid: example.side["line"] for example in rows.examples}
             for problem in refused:  # by guid; the user knows the line
                 place = place_of(path, lines[problem.where])
                 problems.append(Problem(place, problem.what, problem.fix))
+
             predicted += len(predictions.guids)
             yield predictions.answers(trained.config)
 
@@ -109,6 +113,7 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path) -> 
     print_lines(f"{predicted} rows predicted: {out}", files=[out])
     if not problems:
         return 0
+
     error = DataError(problems, limit=50)
     print(f"{len(problems)} rows could not be used:\n{error}", file=sys.stderr)
     return 1
@@ -127,22 +132,23 @@ def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -
     row = {columns.text: text}
     if columns.text_pair:
         row[columns.text_pair] = text_pair
-    data_dir = Path(trained.config.paths.data)
-    cache_dir = Path(trained.config.paths.cache)
+
+    folders = trained.config.paths.folders
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "text.jsonl"
         path.write_text(json.dumps(row), encoding="utf-8")
         try:
-            rows = read_rows(path, data, "ignored", "report", data_dir, cache_dir)
+            rows = read_rows(path, data, "ignored", "report", *folders)
         except DataError as error:
             raise DataError(_of_text(error.problems)) from error
 
     predictions, refused = trained.predict(rows.examples[:1])
-    if refused:
-        raise DataError(_of_text(refused))
+    raise_all(_of_text(refused))
+
     answers = predictions.answers(trained.config)
     cells = [values[0] for values in answers.values()]
     table = Table("prediction", list(answers), [cells])
+
     if not hold_results(tables=[table]):
         print_lines(*predictions.lines(trained.config))
     return 0

@@ -80,8 +80,10 @@ class Scaffold:
                 f"{names}: exists already, and nothing is overwritten; choose another "
                 "name, or move the file away"
             )
+
         for path, text in self.files.items():
             yield write_file(path, text)
+
         if self.imports:
             before = f'"""What the fork {self.start.parent.name} adds to heron."""\n\n'
             if self.start.is_file():
@@ -108,6 +110,7 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "", like: str = "
         raise ConfigError(f"task={task} is an option of heron new dataset and head only")
     if like and kind != "task":
         raise ConfigError(f"like={like} is an option of heron new task only")
+
     fork = fork or name
     _check_name("name", name)
     _check_name("fork", fork)
@@ -119,6 +122,7 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "", like: str = "
         new_names |= _of_language(name)
     if kind == "head" and task:
         new_names |= _of_head(task)
+
     # A name may be a part of another one that `_` joins, as in `test_largest`.
     old_name = re.compile(rf"(?<![^\W_])({'|'.join(new_names)})(?![^\W_])")
 
@@ -137,8 +141,10 @@ def scaffold(kind: str, name: str, fork: str = "", task: str = "", like: str = "
             # pytest imports each `__init__.py` above a test: tests are not in the fork's folder.
             parent = root if file.startswith("tests/") else folder
             files[parent / renamed(file)] = renamed(code)
+
     if kind == "dataset":
         files[folder / f"conf/data/{name}.yaml"] = _own_data(name, task or "nli")
+
     commands = [renamed(command) for command in commands]
     return Scaffold(files, folder / "__init__.py", renamed(imports), commands)
 
@@ -161,6 +167,7 @@ def _of_head(task: str) -> dict[str, str]:
             f"task={task}: a pooling and a classifier are a head of tasks with classes."
             f"{nearest(task, with_classes, listed=True)}"
         )
+
     form = TASKS[task].forms[0]
     head = TASKS[task].head
     data = _data_sets("chronicle*").get(task) or _data_sets("own_*")[task]
@@ -196,17 +203,22 @@ def _of_fork(like: str) -> tuple[dict[str, str], list[str]]:
         text = path.read_text(encoding="utf-8")
         return re.sub(rf"\b{data.stem}\b", new_data, text)
 
-    files = {}
-    old_package = f"heron_forks.{like}."
-    new_package = f"heron_forks.{_FORK}.task_{like}."
+    package = f"task_{like}"
+    files = {"__init__.py": f"from . import {package}\n"}
+    old_import = f"heron_forks.{like}."
+    new_import = f"heron_forks.{_FORK}.{package}."
     for path in source.glob("*.py"):
-        files[f"task_{like}/{path.name}"] = read(path).replace(old_package, new_package)
+        code = read(path)
+        files[f"{package}/{path.name}"] = code.replace(old_import, new_import)
+
     for group in ("task", "head"):
         option = f"conf/{group}/{like}.yaml"
         files[option] = read(source / option)
+
     without_files = _SPLITS.sub("", read(data))
-    files[f"conf/data/{new_data}.yaml"] = without_files + _FILES.format(like)
-    files["__init__.py"] = f"from . import task_{like}\n"
+    new_files = _FILES.format(like)
+    files[f"conf/data/{new_data}.yaml"] = without_files + new_files
+
     return files, [f"heron train data={new_data}"]
 
 
@@ -223,6 +235,7 @@ def _check_name(what: str, name: str) -> None:
     """Refuse what is no name of a Python module; the message proposes the nearest one."""
     if _NAME.fullmatch(name):
         return
+
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
     near = re.sub(r"[^a-z0-9]+", "_", words).strip("_0123456789")
     hint = f" Did you mean '{near}'?" if near else ""
@@ -235,12 +248,19 @@ def _check_new(kind: str, name: str) -> None:
     """Refuse a name that heron or a fork has: only the first one would count."""
     group = KINDS[kind].group
     registry = KINDS[kind].registry
-    files = [conf / group / f"{name}.yaml" for conf in conf_dirs()] if group else []
-    present = [str(path) for path in files if path.exists()]
-    if not present and registry and name in tuple(registry):
-        present = ["registered by heron or a fork"]
+
+    present = ""
+    if registry and name in tuple(registry):
+        present = "registered by heron or a fork"
+    if group:
+        for conf in conf_dirs():
+            path = conf / group / f"{name}.yaml"
+            if path.exists():
+                present = str(path)
+                break
+
     if present:
-        raise ConfigError(f"{kind} '{name}' exists already ({present[0]}): choose another name")
+        raise ConfigError(f"{kind} '{name}' exists already ({present}): choose another name")
 
 
 def _root(fork: str) -> Path:
@@ -256,6 +276,7 @@ def _own_data(name: str, task: str) -> str:
     templates = _data_sets("own_*")
     if task not in templates:
         raise ConfigError(f"task={task}: no such task.{nearest(task, templates, listed=True)}")
+
     template = templates[task]
     text = template.read_text(encoding="utf-8").replace(template.stem, name)
     # Not needed for one's own table, but for a data set that others use.

@@ -6,10 +6,10 @@ from heron.base.cells import Interval, Row, Table
 from heron.base.tables import table_stem
 from heron.base.terminal import print_lines, print_tables
 from heron.config.parsing import parse_with_data
-from heron.metrics.classification import Counts
+from heron.metrics.arrays import Counts
 from heron.results.collect import cell_of, is_whole
 from heron.results.score import Scored, ScoreOptions, score_files
-from heron.tasks.summarization.scores import write_scores
+from heron.tasks.scoring import write_scores
 
 _OF_LABEL = ("precision", "recall", "f1", "predicted", "support")
 
@@ -47,6 +47,7 @@ def _score_table(options: ScoreOptions, scored: Scored) -> Table:
         is_of_class = "/" in name and scored.matrix is None  # such as a tagger's
         if not is_whole(name) and not is_of_class:
             continue
+
         cell = cell_of(scored.scores, name)
         interval = ""
         if isinstance(cell, Interval):
@@ -55,6 +56,7 @@ def _score_table(options: ScoreOptions, scored: Scored) -> Table:
 
     if not options.resamples:
         return Table(title, ("score", "value"), [row[:2] for row in rows])
+
     note = f"{options.resamples} bootstrap resamples"
     if options.group_column:
         note += f" of groups ({options.group_column})"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heron.base.cells import Cell, Table
+from heron.base.cells import Row, Table
 from heron.base.errors import ConfigError, first_line
 from heron.base.run_folder import JOURNAL, RunFolder
 from heron.base.terminal import duration, hold_results, print_lines, print_tables
@@ -66,9 +66,11 @@ def run(arguments: Sequence[str]) -> int:
         # A search may be between two jobs: a second look must find the same.
         has_ended = not options.watch or (is_idle and (was_idle or not is_search))
         was_idle = is_idle
+
         if has_ended or not hold_results():  # gathered once, at the end
             print_tables([progress_table(jobs), failure_table(jobs)])
             print_lines(summary(jobs))
+
         if has_ended:
             return 0 if states.isdisjoint(_BAD) else 1
         time.sleep(options.every)
@@ -79,13 +81,17 @@ def read_progress(folder: Path) -> list[JobProgress]:
     jobs = []
     for run in collect(folder):
         state = run.state if run.state in _STATES else "broken"
+
         planned = int(run.setting("trainer.max_epochs", 0))
         is_baseline = run.setting("baseline.name", "none") != "none"
         has_steps = bool(run.setting("trainer.max_steps"))
         if is_baseline or has_steps:
             planned = 0  # no epochs, or as many as the steps take
-        finished = min(_epochs(RunFolder(run.path)), planned)
+
+        begun = _epochs(RunFolder(run.path))
+        finished = min(begun, planned)
         jobs.append(JobProgress(run, state, finished, planned))
+
     return sorted(jobs, key=lambda job: (_STATES.index(job.state), job.run.job))
 
 
@@ -96,17 +102,18 @@ def progress_table(jobs: Sequence[JobProgress]) -> Table:
     for metric in metrics:
         columns.append(f"validation {metric}")
 
-    rows = []
+    rows: list[Row] = []
     for job in jobs:
         epochs = f"{job.epochs} of {job.of}" if job.of else ""
         steps = job.run.status.get("steps")
         if job.state == "running" and steps:
             epochs += f" (step {steps['done']} of {steps['of']})"
-        row: list[Cell] = [job.state, job.run.job, epochs, f"{job.seconds:.1f}"]
+
         validation = job.run.scores.get("validation", {})
-        for metric in metrics:
-            row.append(validation.get(metric))
-        rows.append(row)
+        scores = [validation.get(metric) for metric in metrics]
+        seconds = f"{job.seconds:.1f}"
+        rows.append((job.state, job.run.job, epochs, seconds, *scores))
+
     return Table("Jobs", columns, rows)
 
 
@@ -126,6 +133,7 @@ def failure_table(jobs: Sequence[JobProgress]) -> Table:
         error = first_line(str(job.run.status.get("error") or ""))
         if error and job.state in (*_BAD, "interrupted"):
             rows.append((job.run.job, error))
+
     note = "What was printed: log.txt in the job's folder; the traceback's end: status.json."
     return Table("Failures", ("job", "error"), rows, note)
 
@@ -137,9 +145,13 @@ def summary(jobs: Sequence[JobProgress]) -> str:
     for state in _STATES:
         if counts[state]:
             parts.append(f"{counts[state]} {state}")
+
     text = f"{len(jobs)} jobs: " + ", ".join(parts)
     seconds = time_left(jobs)
-    return f"{text}; about {duration(seconds)} left" if seconds else text
+    if seconds:
+        text += f"; about {duration(seconds)} left"
+
+    return text
 
 
 def time_left(jobs: Sequence[JobProgress]) -> float:
@@ -150,10 +162,18 @@ def time_left(jobs: Sequence[JobProgress]) -> float:
     done = [job.seconds for job in jobs if job.state == "done"]
     if not done:
         return 0.0
+
     usual = statistics.median(done)
-    running = [max(0.0, usual - job.seconds) for job in jobs if job.state == "running"]
-    pending = [usual for job in jobs if job.state == "pending"]
-    return (sum(running) + sum(pending)) / max(1, len(running))
+    left = 0.0
+    running = 0
+    for job in jobs:
+        if job.state == "running":
+            running += 1
+            left += max(0.0, usual - job.seconds)
+        elif job.state == "pending":
+            left += usual
+
+    return left / max(1, running)
 
 
 def _epochs(folder: RunFolder) -> int:
@@ -162,6 +182,7 @@ def _epochs(folder: RunFolder) -> int:
         rows = folder.read_metrics()
     except ConfigError:
         return 0
+
     validated = [row for row in rows if "validation/loss" in row]
     numbers = [int(row["epoch"]) for row in validated or rows if "epoch" in row]
-    return max(numbers) + 1 if numbers else 0
+    return max(numbers, default=-1) + 1

@@ -42,6 +42,7 @@ def run(arguments: Sequence[str]) -> int:
         jobs = run_application("train", words, train)
     except AlreadyPrinted:
         return 2
+
     report(jobs)
     if any(job.status == JobStatus.FAILED for job in jobs):
         from heron.sweeps.launch import conclude
@@ -61,7 +62,10 @@ def train(config: DictConfig) -> float | None:
     settings = composition.resolved()
     hydra = composition.whole.hydra
     output_dir = Path(hydra.runtime.output_dir)
-    folder = RunFolder(output_dir if hydra.job.chdir else shortened(output_dir))
+    if not hydra.job.chdir:
+        output_dir = shortened(output_dir)
+
+    folder = RunFolder(output_dir)
     job = Run(settings, folder, composition.overrides)
     try:
         if not job.is_kept():
@@ -74,6 +78,7 @@ def train(config: DictConfig) -> float | None:
         if folder.is_new():
             folder.discard()
         raise
+
     work(job)
     return job.score()
 
@@ -89,6 +94,7 @@ def work(job: Run) -> None:
 
         failed = job.attempt(partial(train_here, job), in_sweep=False)
         state = "failed" if failed else "done"
+
     if state == "interrupted":  # one of the run's processes was
         raise Terminated
     if state == "failed":
@@ -124,11 +130,13 @@ class SecretMasker(Callback):
             logging.basicConfig()
         if config.hydra.output_subdir is None:
             return
+
         folder = Path(config.hydra.runtime.output_dir, config.hydra.output_subdir)
         files = list(folder.glob("*.yaml"))
         of_sweep = Path(str(config.hydra.sweep.dir), "multirun.yaml")  # written by other sweepers
         if of_sweep.is_file():
             files.append(of_sweep)
+
         for file in files:
             values = read_yaml(file)
             masked = redacted(values)
@@ -147,6 +155,7 @@ def report(jobs: Sequence[JobReturn]) -> None:
             folders.append(folder)
     if not folders:
         return
+
     if is_single(jobs[0]):
         from heron.reports.run import write_run_report
 
@@ -157,6 +166,7 @@ def report(jobs: Sequence[JobReturn]) -> None:
 
         sweeps = dict.fromkeys(folder.parent for folder in folders)
         files = write_reports(list(sweeps))
+
     for written in files:
         print_lines(written.html, written.figure, *written.tables)
 

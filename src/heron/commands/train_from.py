@@ -35,6 +35,7 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
                 f"{word}: run.from=DIR takes the old run's configuration; change single keys, "
                 f"such as optim.lr=1e-5.{hint}"
             )
+
     folder = before.path.resolve()
     changes = {
         "paths.runs": str(folder.parent.parent),
@@ -45,10 +46,13 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
         "sweeper": {},  # the new run is no trial of the old one's search
     }
     for word in words:
-        changes[word.partition("=")[0]] = read_value(word)
+        key, _, _ = word.partition("=")
+        changes[key] = read_value(word)
+
     config = derive(read_stored(before.config), changes, composed=True)
     if not config.run.trust:
         check_trusted(config)
+
     return config
 
 
@@ -67,10 +71,12 @@ def compare(before: RunFolder, after: RunFolder) -> list[str]:
         change = new.get(key, value) - value
         if change:
             changes[key] = change
+
     if not changes and old.keys() == new.keys():
         lines = [f"all {len(old)} scores are equal"]
     else:
         lines = [f"{len(changes)} of {len(old)} scores differ, most of all:"]
+
     largest_first = sorted(changes, key=lambda key: -abs(changes[key]))
     for key in largest_first[:5]:
         change = changes[key]
@@ -81,6 +87,7 @@ def compare(before: RunFolder, after: RunFolder) -> list[str]:
     for key, words in _CAUSES.items():
         if old_status.get(key) != new_status.get(key):
             lines.append(f"the {words} differ")
+
     return lines
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from heron.base.errors import ConfigError
 from heron.data import PLANS, BatchPlan
 from heron.data.config import BUDGET, BatchingConfig
 from heron.data.features import UNLABELLED, Units
@@ -73,9 +74,16 @@ def plan_pass(
 
     Returns:
         Batches of unit indices, int64.
+
+    Raises:
+        ConfigError: the plan has no batch of these units.
     """
     plan = PLANS[batching.plan]
-    return plan.batches(drawn_P, units, batching, random, classes_U)
+    batches = plan.batches(drawn_P, units, batching, random, classes_U)
+    if len(drawn_P) and not batches:
+        size = len(drawn_P)
+        raise ConfigError(f"batching.plan={batching.plan}: it returns no batch of {size} examples")
+    return batches
 
 
 def shuffle(

@@ -312,7 +312,7 @@ def prepare_once(config: RunSettings) -> Prepared:
     the tokenizer.
     """
     sets = every_set(config).values()
-    data_dir, cache = Path(config.paths.data), Path(config.paths.cache)
+    data_dir, cache = config.paths.folders
     files: list[Path] = []
     for data_set in sets:
         files += locate(data_set, data_dir, cache).values()

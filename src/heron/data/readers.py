@@ -329,7 +329,7 @@ def load_run_data(config: RunSettings) -> Loaded:
         ConfigError: a data set in `also_test` has neither split.
         DataError: as `load_with_report`.
     """
-    data_dir, cache_dir = Path(config.paths.data), Path(config.paths.cache)
+    data_dir, cache_dir = config.paths.folders
     loaded = load_with_report(config.data, data_dir, cache_dir)
     for name in config.also_test:
         other = load_with_report(data_set(config, name), data_dir, cache_dir)

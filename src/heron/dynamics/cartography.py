@@ -74,7 +74,9 @@ def statistics(
     """
     p_gold_EN = dynamics.p_gold_EN[:burn_out]
     correct_EN = dynamics.correct_EN[:burn_out]
+    margin_EN = dynamics.margin_EN[:burn_out]
     confidence_N = mean(p_gold_EN)
+
     return Statistics(
         guids=dynamics.guids,
         gold_N=dynamics.gold_N,
@@ -84,7 +86,7 @@ def statistics(
         correctness_N=mean(correct_EN),
         correctness_count_N=correctness(correct_EN),
         forgetting_N=forgetting(correct_EN),
-        aum_N=mean(dynamics.margin_EN[:burn_out]),
+        aum_N=mean(margin_EN),
         loss_N=loss(p_gold_EN),
         threshold_closeness_N=confidence_N * (1 - confidence_N),
         labels=dynamics.labels,
@@ -104,8 +106,10 @@ def read_statistics(path: Path) -> Statistics:
     count = "correctness_count" if "correctness_count" in table.columns else "correctness"
     table.require("guid", "confidence", "variability", count)
     raise_all(table.duplicates("guid"))
+
     confidence_N = np.asarray(table.values("confidence"), np.float64)
     unknown_N = np.full(len(table), np.nan)
+
     return Statistics(
         guids=[cell_text(guid) for guid in table.values("guid")],
         gold_N=np.full(len(table), -1, np.int16),
@@ -165,6 +169,7 @@ def forgetting(correct_EN: np.ndarray, never: float | None = None) -> np.ndarray
         wrong_N = correct_N < 0.5
         events_N += learnt_N & wrong_N
         learnt_N = (learnt_N | right_N) & ~wrong_N
+
     ever_N = (correct_EN >= 0.5).any(axis=0)
     events_N[~ever_N] = len(correct_EN) if never is None else never
     events_N[visits(correct_EN) == 0] = np.nan
@@ -221,9 +226,10 @@ def rank(score_N: np.ndarray, guids: Sequence[str]) -> np.ndarray:
     members = order_N[tied_N]
     names = pa.array(guids, pa.string()).take(pa.array(members))
     by_name = pc.array_sort_indices(names).to_numpy()
-    place = np.empty(len(members), np.int64)
-    place[by_name] = np.arange(len(members))
-    order_N[tied_N] = members[np.lexsort((place, score_N[members]))]
+    place = np.argsort(by_name)  # each one's among the guids
+
+    by_score = np.lexsort((place, score_N[members]))
+    order_N[tied_N] = members[by_score]
     return order_N
 
 
@@ -251,6 +257,7 @@ def select(statistics: Statistics, fraction: float = THIRD, exact: bool = True) 
     visited = int(np.count_nonzero(statistics.visits_N))
     size = int(fraction * visited) + 1 if exact else round(fraction * visited)
     size = min(size, visited)
+
     guids = statistics.guids
     return {
         EASY: rank(-statistics.confidence_N, guids)[:size],

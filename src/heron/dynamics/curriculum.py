@@ -53,10 +53,12 @@ class Pool:
         """Draw `count` batches: passes over what is unlocked, the last one cut short."""
         random = np.random.default_rng(list(seed))
         classes_U = self.classes_U if self.stratified else None
+
         drawn_P = unlocked_U
         copies_U = copies(self.classes_U[unlocked_U], self.label_order, self.batching)
         if copies_U is not None:
             drawn_P = np.repeat(unlocked_U, copies_U)
+
         batches: Batches = []
         while len(batches) < count:
             batches += plan_pass(drawn_P, self.units, self.batching, random, classes_U)
@@ -100,6 +102,7 @@ class Curriculum:
         self.seed = seed
         self.losses_U: np.ndarray | None = None
         self.batches = list(batches)
+
         steps = [math.ceil(count / accumulate) for count in batches]
         if config.pacing == "self_paced":
             self.stages = [Stage(f"epoch {number}", size) for number, size in enumerate(steps, 1)]
@@ -111,16 +114,18 @@ class Curriculum:
                 self.batches = [batches[0]] * epochs
                 if rest:  # the last epoch is shorter than the others
                     self.batches.append(rest * accumulate)
+
         self._refuse_empty()
 
-        steps_of_stage = [stage.steps for stage in self.stages]
-        stage_of_step = np.repeat(np.arange(len(self.stages)), steps_of_stage)
+        numbers = np.arange(len(self.stages))
+        stage_of_step = np.repeat(numbers, [stage.steps for stage in self.stages])
         self._stages_of: list[np.ndarray] = []  # by epoch: each batch's stage
         step = 0
         for count in self.batches:
             steps_B = step + np.arange(count) // accumulate
             self._stages_of.append(stage_of_step[steps_B].astype(np.int64))
             step += math.ceil(count / accumulate)
+
         self._drawn: dict[int, Batches] = {}
 
     def plan(self, epoch: int) -> Batches:
@@ -136,14 +141,17 @@ class Curriculum:
 
         plan: Batches = []
         for stage in stages:
-            counts = [int((stages_B == stage).sum()) for stages_B in self._stages_of]  # by epoch
+            # The stage's batches in each epoch.
+            counts = [stages_B.tolist().count(stage) for stages_B in self._stages_of]
             if stage not in self._drawn:
                 unlocked_U = self.unlocked(self.stages[stage])
                 seed = [self.seed, stage, 1]
                 self._drawn[stage] = self.pool.draw(unlocked_U, sum(counts), seed)
+
             begin = sum(counts[:epoch])
             end = begin + counts[epoch]
             plan += self._drawn[stage][begin:end]
+
         return plan
 
     def stages_of(self, epoch: int) -> np.ndarray:
@@ -165,6 +173,7 @@ class Curriculum:
         if stage.groups:
             chosen_U = np.any([self.ranking.groups[group] for group in stage.groups], axis=0)
             return np.flatnonzero(chosen_U)
+
         assert stage.unlock is not None
         return unlock(stage.unlock, self.ranking.order_U, self._classes())
 
@@ -180,6 +189,7 @@ class Curriculum:
             for stage in self.stages:
                 if not len(self.unlocked(stage)):
                     empty.append(f"the stage {stage.name}")
+
         if empty:
             what = f"no example of {len(self.pool.units)} is in {empty[0]}"
             fraction = f"curriculum.fraction={self.config.fraction:g}"
@@ -189,10 +199,13 @@ class Curriculum:
         """List the units with the lowest losses so far, the share that an epoch unlocks."""
         until = max(self.config.until * len(self.batches), 1)
         share = unlocked_share(self.config, epoch / until)
+
         order_U = self.ranking.order_U
         if self.losses_U is not None:
             # A stable sort: equal losses keep the order by difficulty and guid.
-            order_U = order_U[np.argsort(self.losses_U[order_U], kind="stable")]
+            by_loss = np.argsort(self.losses_U[order_U], kind="stable")
+            order_U = order_U[by_loss]
+
         return unlock(share, order_U, self._classes())
 
     def _classes(self) -> np.ndarray | None:
@@ -206,6 +219,7 @@ def mean_of_units(values_R: np.ndarray, units: Units) -> np.ndarray:
     counted_R = np.where(known_R, values_R, 0.0).astype(np.float64)
     sums_U = np.add.reduceat(counted_R, first_U)
     counts_U = np.add.reduceat(known_R.astype(np.int64), first_U)
+
     unknown_U = np.full(len(units), np.nan)
     return np.divide(sums_U, counts_U, out=unknown_U, where=counts_U > 0)
 
@@ -228,13 +242,16 @@ def plan_stages(config: CurriculumConfig, total: int) -> list[Stage]:
         updates = max(1, min(_UPDATES, round(config.until * total)))
         unlocked = [unlocked_share(config, update / updates) for update in range(updates)]
         shares = [config.until / updates] * updates
+
         if config.until < 1:
             unlocked.append(1.0)
             shares.append(1 - config.until)
+
         steps = _divide(shares, total)
         stages = []
         for share, size in zip(unlocked, steps, strict=True):
             stages.append(Stage(f"{share:.0%}", size, share))
+
     return [stage for stage in stages if stage.steps]
 
 
@@ -247,6 +264,7 @@ def _stage(entry: Mapping[str, Any], steps: int) -> Stage:
     else:
         unlock = float(entry.get("unlock", 1.0))
         name = f"{unlock:.0%}"
+
     return Stage(str(entry.get("name", name)), steps, unlock, groups)
 
 
@@ -262,7 +280,9 @@ def unlocked_share(config: CurriculumConfig, time: float) -> float:
     `time` runs from 0 (the first step) to 1 (where everything is unlocked).
     """
     curve = linear if config.pacing == "self_paced" else PACINGS[config.pacing]
-    return min(max(curve(config, min(max(time, 0.0), 1.0)), 0.0), 1.0)
+    within = min(max(time, 0.0), 1.0)
+    share = curve(config, within)
+    return min(max(share, 0.0), 1.0)
 
 
 def linear(config: CurriculumConfig, time: float) -> float:
@@ -295,12 +315,16 @@ def unlock(share: float, order_U: np.ndarray, classes_U: np.ndarray | None = Non
     every class.
     """
     if classes_U is None:
-        return order_U[: _part(share, len(order_U))]
+        count = _part(share, len(order_U))
+        return order_U[:count]
+
     kept_U = np.zeros(len(order_U), dtype=bool)
     ordered_classes_U = classes_U[order_U]
     for label in np.unique(classes_U):
         places = np.flatnonzero(ordered_classes_U == label)
-        kept_U[places[: _part(share, len(places))]] = True
+        count = _part(share, len(places))
+        kept_U[places[:count]] = True
+
     return order_U[kept_U]
 
 

@@ -196,17 +196,21 @@ def rank_units(
     of_units = None
     if statistics is not None:
         of_units = unit_statistics(statistics, features, units)
+
     material = Material(config, features, units, seed, of_units, similarity_R)
     score_U = np.asarray(DIFFICULTIES[config.difficulty].score(material), dtype=np.float64)
     require_rows(f"curriculum.difficulty={config.difficulty}", units, score_U)
+
     order_U = rank(-score_U if config.reverse else score_U, guids_U)
     if not uses_groups(config):
         return Ranking(order_U, {})
+
     if config.grouping == "tercile_partition":
         groups = tercile_partition(score_U, guids_U)
         if config.order == "groups":  # an example without a difficulty is in no group
             order_U = order_U[~np.isnan(score_U[order_U])]
         return Ranking(order_U, groups)
+
     assert of_units is not None
     groups = allenai(of_units, config.fraction, config.exact)
     if config.order == "groups":
@@ -214,6 +218,7 @@ def rank_units(
         members = np.concatenate([selected[group] for group in GROUPS])
         _, first = np.unique(members, return_index=True)  # a unit may be in several groups
         order_U = members[np.sort(first)]
+
     return Ranking(order_U, groups)
 
 
@@ -231,15 +236,18 @@ def unit_statistics(statistics: Statistics, features: Features, units: Units) ->
         what = f"{len(absent)} of {len(features)} train examples are not in the dynamics"
         fix = "the dynamics must come from a run on the same train split, recorded to its end"
         raise DataError(absent[0], what, fix)
+
     rows_R = np.array([index_of[guid] for guid in features.guids], np.int64)
     first_U = rows_R[units.rows_V[:-1]]
+
     arrays: dict[str, Any] = {}
     for name, values_N in vars(statistics).items():
         if name in ("gold_N", "visits_N"):
             arrays[name] = values_N[first_U]
         elif name.endswith("_N"):
-            values_R = values_N[rows_R]
-            arrays[name] = mean_of_units(values_R.astype(np.float64), units)
+            values_R = values_N[rows_R].astype(np.float64)
+            arrays[name] = mean_of_units(values_R, units)
+
     return dataclasses.replace(statistics, guids=units.guids(features), **arrays)
 
 
@@ -252,6 +260,7 @@ def read_scores(path: Path, column: str, guids: Sequence[str]) -> np.ndarray:
     table = read_table(path, own=True)
     table.require("guid", column)
     problems = table.duplicates("guid")
+
     scores: dict[str, float] = {}
     for row in table.rows:
         guid = cell_text(row["guid"])
@@ -263,6 +272,7 @@ def read_scores(path: Path, column: str, guids: Sequence[str]) -> np.ndarray:
         what = f"no number for {len(absent)} of {len(guids)} train examples, first {absent[0]}"
         problems.append(Problem(str(path), what, "each train example needs a score"))
     raise_all(problems)
+
     return np.asarray([scores[guid] for guid in guids])
 
 
@@ -271,5 +281,6 @@ def cosine(pairs_RP: np.ndarray) -> np.ndarray:
     u_RD, v_RD = np.split(pairs_RP.astype(np.float64), 2, axis=1)
     products_R = (u_RD * v_RD).sum(axis=1)
     norms_R = np.linalg.norm(u_RD, axis=1) * np.linalg.norm(v_RD, axis=1)
+
     zeros_R = np.zeros_like(norms_R)
     return np.divide(products_R, norms_R, out=zeros_R, where=norms_R > 0)

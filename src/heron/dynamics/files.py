@@ -114,6 +114,7 @@ def dynamics_table(
         values = np.ascontiguousarray(logits_NC, np.float32).reshape(-1)
         classes = logits_NC.shape[1]
         columns["logits"] = pa.FixedSizeListArray.from_arrays(pa.array(values), classes)
+
     stored = {"version": VERSION, **dataclasses.asdict(meta), "epoch": float(meta.epoch)}
     text = json.dumps(stored, ensure_ascii=False).encode()
     return pa.table(columns).replace_schema_metadata({METADATA: text})
@@ -155,7 +156,9 @@ def record_paths(folder: Path | str) -> list[Path]:
         for path in place.glob("epoch=*.parquet"):
             match = _NAME.fullmatch(path.name)
             if match:
-                numbered.append((int(match[1]), int(match[2] or 0), path))
+                part = int(match[2] or 0)
+                numbered.append((int(match[1]), part, path))
+
         if numbered:
             last_part = max(part for _, part, _ in numbered)
             ended = {epoch for epoch, part, _ in numbered if part == last_part}
@@ -163,6 +166,7 @@ def record_paths(folder: Path | str) -> list[Path]:
             lacking = [epoch for epoch in range(last_epoch) if epoch not in ended]
             if lacking and place.name == "dynamics":  # a run's own
                 raise DataError(str(place), f"lacks records of epochs {lacking}", _AGAIN)
+
             return [path for *_, path in sorted(numbered)]
 
     for place in (folder / FOLDER, folder):
@@ -170,9 +174,12 @@ def record_paths(folder: Path | str) -> list[Path]:
         for path in place.glob("dynamics_epoch_*"):
             match = _JSONL.fullmatch(path.name)
             if match:
-                by_number[int(match[1])] = path
+                number = int(match[1])
+                by_number[number] = path
+
         if by_number:
-            return [path for _, path in sorted(by_number.items())]
+            return [by_number[number] for number in sorted(by_number)]
+
     fix = "name a run, or a stage, that had dynamics.enabled=true"
     raise DataError(str(folder), "no dynamics here", fix)
 
@@ -181,6 +188,7 @@ def _read(path: Path, columns: Sequence[str]) -> pa.Table:
     """Read columns of one record of either format, its metadata checked."""
     if path.suffix == ".jsonl":
         return read_record(path).select(columns)
+
     try:
         table: pa.Table = pq.read_table(path, columns=list(columns), memory_map=True)
         read_meta(table)
@@ -230,9 +238,11 @@ def align(tables: Iterable[tuple[str, pa.Table]]) -> Dynamics:
         if dataclasses.replace(meta, epoch=first.epoch) != first:
             what = f"has {meta}, but the first record has {first}"
             raise DataError(name, what, "remove the files that another run left here")
+
         place_K: np.ndarray | slice = slice(None)
         if not guids_E[record].equals(guids):  # nearly all records have the same ones, in order
             place_K = pc.index_in(guids_E[record], value_set=guids).to_numpy()
+
         gold_N[place_K] = table["gold"].to_numpy()
         for column, values_EN in values.items():
             values_EN[record, place_K] = table[column].to_numpy()
@@ -274,14 +284,17 @@ def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
                 number = visits[guid]
                 visits[guid] += 1
                 if number == len(files):
-                    paths.append(target / f"dynamics_epoch_{number}.jsonl")
-                    files.append(stack.enter_context(atomic_open(paths[-1])))
+                    path = target / f"dynamics_epoch_{number}.jsonl"
+                    paths.append(path)
+                    files.append(stack.enter_context(atomic_open(path)))
+
                 row = {"guid": guid, f"logits_epoch_{number}": logits, "gold": gold}
                 line = json.dumps(row, ensure_ascii=False) + "\n"
                 if number:
                     files[number].write(line)
                 else:
                     first_lines[guid] = line
+
         for guid in sorted(first_lines, key=lambda guid: -visits[guid]):
             files[0].write(first_lines[guid])
 
@@ -316,6 +329,7 @@ def read_record(path: Path) -> pa.Table:
     guids, golds, logits_KC = _read_lines(path, f"logits_epoch_{number}")
     classes = logits_KC.shape[1]
     meta = Meta(number + 1.0, "train", "imported", tuple(map(str, range(classes))))
+
     row_of: dict[str, int] = {}
     rows_K = np.array([row_of.setdefault(guid, len(row_of)) for guid in guids])
     count_N = np.bincount(rows_K)
@@ -326,6 +340,7 @@ def read_record(path: Path) -> pa.Table:
         return np.bincount(rows_K, weights=values_K) / count_N
 
     p_gold_K, correct_K, margin_K = judge(logits_KC, golds)
+    logits_CN = [average(column_K) for column_K in logits_KC.T]
     return dynamics_table(
         list(row_of),
         gold_N,
@@ -333,7 +348,7 @@ def read_record(path: Path) -> pa.Table:
         average(correct_K),
         average(margin_K),
         count_N,
-        np.stack([average(column_K) for column_K in logits_KC.T], axis=1),
+        np.stack(logits_CN, axis=1),
         meta,
     )
 
@@ -358,11 +373,16 @@ def judge(logits_KC: np.ndarray, gold_K: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def _read_lines(path: Path, key: str) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Read guids, gold_K and logits_KC."""
+    """Read guids, gold_K and logits_KC.
+
+    Raises:
+        DataError: names each line whose logits or gold label cannot be used.
+    """
     table = read_table(path)
     table.require("guid", "gold", key)
     golds = table.values("gold")
     logits = table.values(key)
+
     classes = 0
     if isinstance(logits[0], list):
         classes = len(logits[0])
@@ -372,9 +392,11 @@ def _read_lines(path: Path, key: str) -> tuple[list[str], np.ndarray, np.ndarray
         is_class = classes > 1 and row["gold"] in range(classes)
         if is_class and _are_numbers(row[key], classes):
             continue
+
         what = f"gold is {row['gold']} and {key} is {row[key]}"
         fix = "each line needs as many logits (two or more), and the index of the gold class"
         problems.append(table.problem(index, what, fix))
+
     raise_all(problems)
 
     guids = [cell_text(guid) for guid in table.values("guid")]

@@ -36,7 +36,8 @@ class Recorder(pl.Callback):
     the first writes their sums.
 
     Args:
-        folder: a run folder, or any other; the records are in its `dynamics/`.
+        folder: a run folder, or any other; the records are in its `dynamics/`. Those of an earlier
+            training are removed where the Trainer begins at step 0.
 
     Source: Swayamdipta et al. 2020; `heron.dynamics.files` describes the columns.
     """
@@ -55,6 +56,7 @@ class Recorder(pl.Callback):
         """Take the rows of the train split; the trainer must have heron's DataModule."""
         if stage != "fit":
             return
+
         self.data = pl_module.data()
         self.config = pl_module.config
         features = self.data.features[TRAIN]
@@ -63,12 +65,21 @@ class Recorder(pl.Callback):
         self.parts = round(1 / self.config.dynamics.every)
         self.visits_N = torch.zeros(len(features), dtype=torch.int32)
 
+    def on_train_start(self, trainer: pl.Trainer, pl_module: Any) -> None:
+        """Remove the records of an earlier training that this one does not continue."""
+        if trainer.is_global_zero and trainer.global_step == 0:
+            for record in self.folder.dynamics(0).parent.glob("epoch=*.parquet"):
+                record.unlink()
+
     def state_dict(self) -> dict[str, Any]:
         """Store the record so far, for an exact resume."""
         self._observe()
+
         losses = None
-        if self.data.curriculum is not None and self.data.curriculum.losses_U is not None:
-            losses = torch.from_numpy(self.data.curriculum.losses_U)
+        curriculum = self.data.curriculum
+        if curriculum is not None and curriculum.losses_U is not None:
+            losses = torch.from_numpy(curriculum.losses_U)
+
         sums_NK = None if self.sums_NK is None else self.sums_NK.cpu().clone()
         record = sums_NK, self.visits_N.cpu().clone()
         # Of all processes: rank 0 alone writes the checkpoint.
@@ -83,6 +94,7 @@ class Recorder(pl.Callback):
                 self.sums_NK = sums_NK
             elif sums_NK is not None:
                 self.sums_NK = self.sums_NK + sums_NK
+
         losses = state_dict["losses"]
         if self.data.curriculum is not None and losses is not None:
             self.data.curriculum.losses_U = losses.numpy()
@@ -93,6 +105,7 @@ class Recorder(pl.Callback):
         """Add the batch's rows; close the record where a part of the epoch ends."""
         if self.config.dynamics.mode == "train":
             self.add(pl_module, outputs["output"])
+
         batches = int(trainer.num_training_batches)
         finished_before = batch_idx * self.parts // batches  # parts of the epoch
         finished = (batch_idx + 1) * self.parts // batches
@@ -113,9 +126,11 @@ class Recorder(pl.Callback):
         """Add the rows of the batches that wait."""
         if not self.waiting:
             return
+
         module, _ = self.waiting[-1]
         outputs = [output for _, output in self.waiting]
         self.waiting = []
+
         rows_R = torch.cat([output.rows_R for output in outputs])
         observed_RK = module.observe_all(outputs)
         if self.sums_NK is None:
@@ -124,6 +139,7 @@ class Recorder(pl.Callback):
         # On the device of the outputs: nothing waits for it before the record is written.
         self.sums_NK = self.sums_NK.to(rows_R.device, non_blocking=True)
         self.sums_NK.index_add_(0, rows_R, observed_RK)
+
         ones_R = torch.ones_like(rows_R, dtype=torch.int32)
         self.visits_N = self.visits_N.to(rows_R.device, non_blocking=True)
         self.visits_N.index_add_(0, rows_R, ones_R)
@@ -135,6 +151,7 @@ class Recorder(pl.Callback):
         self._observe()
         if self.sums_NK is None:
             return
+
         sums_NK = ranks.sum_over_ranks(self.sums_NK.cpu())
         visits_N = ranks.sum_over_ranks(self.visits_N.cpu())
         means_NK = (sums_NK / visits_N[:, None]).numpy()  # NaN where not visited
@@ -147,6 +164,7 @@ class Recorder(pl.Callback):
             losses_N = -np.log(np.maximum(p_gold_N, _LEAST))
             losses_N[self.gold_N == UNLABELLED] = np.nan
             self.data.curriculum.observe(losses_N)
+
         self.sums_NK.zero_()
         self.visits_N.zero_()
 
@@ -181,5 +199,6 @@ class Recorder(pl.Callback):
             logits_NC if logits_NC.shape[1] else None,
             meta,
         )
+
         path = self.folder.dynamics(epoch, part if self.parts > 1 else None)
         write_dynamics(path, table)

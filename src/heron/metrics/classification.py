@@ -26,10 +26,8 @@ from numpy.typing import NDArray
 from heron.base.errors import Problem, nearest, raise_all
 from heron.data import TASKS
 from heron.metrics import require_rows
-from heron.metrics.arrays import Counts as Counts
-from heron.metrics.arrays import Floats
+from heron.metrics.arrays import Counts, Floats
 
-Fractions = Floats
 Score = Callable[[Any], Floats]  # of sums over rows, [..., X], to [...]
 Headline = Callable[[Any], dict[str, Floats]]  # scores of matrices by name
 

@@ -28,35 +28,6 @@ if TYPE_CHECKING:
     from heron.results.systems import System
 
 _LINE_STYLES = ("--", ":")  # of extractive baselines, of which there are two
-_CURVE: Any = {"marker": "o", "markersize": 3.5}
-_LEVEL: Any = {"ha": "right", "color": QUIET, "fontsize": 7}
-_RUN: Any = {"color": BLUE, "alpha": 0.45, "markersize": 4, "mew": 0}
-_ACCURACY: Any = {
-    "align": "edge",
-    "color": BLUE,
-    "alpha": 0.75,
-    "label": "accuracy",
-    "lw": 0,
-}
-_CONFIDENCE: Any = {"color": INK, "markersize": 3, "label": "confidence"}
-_DIAGONAL: Any = {"color": QUIET, "linewidth": 0.8}
-_DIAMOND: Any = {"fmt": "D", "color": BLUE, "markersize": 5, "capsize": 3}
-_HATCHED: Any = {
-    "align": "edge",
-    "facecolor": "none",
-    "edgecolor": ORANGE,
-    "hatch": "///",
-    "linewidth": 0.6,
-    "label": "gap to confidence",
-}
-_POINTS: Any = {
-    "cmap": "cividis",
-    "vmin": 0,
-    "vmax": 1,
-    "s": 9,
-    "alpha": 0.7,
-    "linewidths": 0,
-}
 _DPI = 150
 _LOSSES = (("train/loss", "train", QUIET, "--"), ("validation/loss", "validation", BLUE, "-"))
 _MAP_POINTS = 20_000  # more points than this only hide each other
@@ -210,13 +181,30 @@ def _draw_level(axes: Axes, name: str, curve: Curve, style: str) -> None:
     text = f"{name} {level:.3f}"
     right_end = axes.get_yaxis_transform()
     axes.axhline(level, color=QUIET, linestyle=style, linewidth=0.9)
-    axes.annotate(text, (1, level), (-2, 2), right_end, "offset points", **_LEVEL)
+    axes.annotate(
+        text,
+        (1, level),
+        xytext=(-2, 2),
+        xycoords=right_end,
+        textcoords="offset points",
+        ha="right",
+        color=QUIET,
+        fontsize=7,
+    )
 
 
 def _draw_curve(axes: Axes, curve: Curve, label: str, colour: str, style: str) -> None:
     """Draw a logged quantity over the epochs, counted from 1."""
     epochs = [epoch + 1 for epoch in curve.epochs]
-    axes.plot(epochs, curve.values, style, color=colour, label=label, **_CURVE)
+    axes.plot(
+        epochs,
+        curve.values,
+        style,
+        color=colour,
+        label=label,
+        marker="o",
+        markersize=3.5,
+    )
     axes.set_xlim(epochs[0] - 0.5, epochs[-1] + 0.5)
     draw_grid(axes, "y")
 
@@ -235,7 +223,15 @@ def _draw_data_map(axes: Axes, data_map: Frame | None) -> None:
     positions = np.linspace(0, count - 1, min(count, _MAP_POINTS))
     drawn = data_map.take(np.unique(positions.astype(np.int64)).tolist())
     points = axes.scatter(
-        drawn["variability"], drawn["confidence"], c=drawn["correctness"], **_POINTS
+        drawn["variability"],
+        drawn["confidence"],
+        c=drawn["correctness"],
+        cmap="cividis",
+        vmin=0,
+        vmax=1,
+        s=9,
+        alpha=0.7,
+        linewidths=0,
     )
     axes.figure.colorbar(points, ax=axes, label="correctness (fraction of epochs)", pad=0.02)
     axes.set(xlim=(-0.01, 0.51), ylim=(-0.02, 1.02))
@@ -270,10 +266,30 @@ def _draw_reliability(panel: Any, bins: ReliabilityBins, split: str) -> None:
     width = widths[used]
     accuracy = bins.accuracy[used]
     confidence = bins.confidence[used]
-    upper.bar(left, accuracy, width, **_ACCURACY)
-    upper.bar(left, -bins.gap[used], width, accuracy, **_HATCHED)
-    upper.plot(confidence, confidence, "o", **_CONFIDENCE)
-    upper.plot([0, 1], [0, 1], "--", **_DIAGONAL)
+    upper.bar(
+        left,
+        accuracy,
+        width,
+        align="edge",
+        color=BLUE,
+        alpha=0.75,
+        linewidth=0,
+        label="accuracy",
+    )
+    upper.bar(
+        left,
+        -bins.gap[used],
+        width,
+        accuracy,
+        align="edge",
+        facecolor="none",
+        edgecolor=ORANGE,
+        hatch="///",
+        linewidth=0.6,
+        label="gap to confidence",
+    )
+    upper.plot(confidence, confidence, "o", color=INK, markersize=3, label="confidence")
+    upper.plot([0, 1], [0, 1], "--", color=QUIET, linewidth=0.8)
 
     rows = max(bins.count.sum(), 1)
     ece = float(np.abs(bins.gap) @ bins.count / rows)
@@ -349,10 +365,26 @@ def _draw_groups(axes: Axes, groups: Sequence[System], metric: str) -> None:
 
         scores = group.values("test", metric)
         heights = np.full(len(scores), row + 0.24)
-        axes.plot(scores, heights, "o", **_RUN)
+        axes.plot(
+            scores,
+            heights,
+            "o",
+            color=BLUE,
+            alpha=0.45,
+            markersize=4,
+            markeredgewidth=0,
+        )
 
         sd = summary.sd or 0  # a single run has none
-        axes.errorbar(summary.mean, row, xerr=sd, **_DIAMOND)
+        axes.errorbar(
+            summary.mean,
+            row,
+            xerr=sd,
+            fmt="D",
+            color=BLUE,
+            markersize=5,
+            capsize=3,
+        )
 
     count = len(groups)
     labels = [group.label for group in groups]

@@ -50,15 +50,6 @@ CATEGORY_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B
 OTHER_COLOUR = "#9ca3af"
 _MARKERS = ("o", "s", "^", "D", "X", "P", "v")
 _REGIONS = ((0.84, 0.5, "ambiguous"), (0.2, 0.93, "easy to learn"), (0.2, 0.07, "hard to learn"))
-# Pixels: viewers are slow to show 25,000 vector points.
-_POINTS: Any = {"alpha": 0.65, "linewidths": 0, "rasterized": True}
-_LEGEND: Any = {
-    "loc": "upper right",
-    "frameon": True,
-    "framealpha": 0.85,
-    "markerscale": 1.6,
-    "fontsize": 8,
-}
 _BOX = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": QUIET}
 # The bright end of the scale is left out: yellow on white paper is not seen.
 _BRIGHTEST = 0.8
@@ -249,7 +240,9 @@ def _draw_points(
             color=colour,
             marker=marker,
             zorder=2 + depth / 100,
-            **_POINTS,
+            alpha=0.65,
+            linewidths=0,
+            rasterized=True,  # viewers are slow to show 25,000 vector points
         )
 
     names = {}
@@ -261,7 +254,16 @@ def _draw_points(
         names[-1] = f"no value  ({without_value:,})"
 
     entries = [handles[band] for band in names]
-    axes.legend(entries, list(names.values()), title=shown.title, **_LEGEND)
+    axes.legend(
+        entries,
+        list(names.values()),
+        title=shown.title,
+        loc="upper right",
+        frameon=True,
+        framealpha=0.85,
+        markerscale=1.6,
+        fontsize=8,
+    )
 
     widest = 1.02 * float(np.max(x_M, initial=0))
     axes.set(xlim=(-0.01, max(0.51, widest)), ylim=(-0.02, 1.02))

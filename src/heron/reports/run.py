@@ -140,8 +140,8 @@ def headline(run: RunRecord, artefacts: Artefacts) -> list[tuple[str, str, str]]
     split = artefacts.split
     predictions = artefacts.predictions
     scores = run.scores.get(split, {})
-    names = [name for name in headline_metrics([run]) if name in scores]
-    names = [name for name in names if not is_copied(name)]
+    present = [name for name in headline_metrics([run]) if name in scores]
+    names = [name for name in present if not is_copied(name)]
     if not names:
         return []
 

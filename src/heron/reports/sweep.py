@@ -424,13 +424,9 @@ def _by_curriculum(systems: Sequence[System], missing: list[str]) -> list[Match]
     for settings, same in split_systems(trained, _is_shared):
         # Oversampling makes another baseline, whether or not it was swept over.
         for rows in dict.fromkeys(map(_oversampling, same)):
-            curricula: list[System] = []
-            without: list[System] = []
-            for system in same:
-                if _oversampling(system) == rows:
-                    has_none = system.runs[0].curriculum == "none"
-                    (without if has_none else curricula).append(system)
-
+            alike = [system for system in same if _oversampling(system) == rows]
+            without = [system for system in alike if system.runs[0].curriculum == "none"]
+            curricula = [system for system in alike if system.runs[0].curriculum != "none"]
             if curricula and len(without) == 1:
                 where = settings_line(settings)
                 matches.append(Match(where, without[0], (*without, *curricula)))

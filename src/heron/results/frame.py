@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from heron.base.errors import ConfigError, DataError, Problem, first_few
+from heron.base.errors import ConfigError, DataError, Problem, first_few, raise_all
 from heron.base.run_folder import RunFolder
 from heron.base.tables import cell_text, is_missing, read_table
 
@@ -123,9 +123,12 @@ class Frame:
     def require(self, *names: str) -> None:
         """Check that columns are there; raises DataError, which names those that are not."""
         fix = f"it has {', '.join(self.columns)}"
-        missing = [name for name in names if name not in self]
-        if missing:
-            raise DataError([Problem(str(self.path), f"no column '{n}'", fix) for n in missing])
+        problems = []
+        for name in names:
+            if name not in self:
+                problems.append(Problem(str(self.path), f"no column '{name}'", fix))
+
+        raise_all(problems)
 
 
 def predictions_file(folder: Path, split: str) -> Path:
@@ -165,9 +168,7 @@ def read_keyed(path: Path, *columns: str, only: Collection[str] | None = None) -
     frame = Frame(table.path, {name: table.values(name) for name in table.columns})
     guid = table.find(NAMES["guid"]) or "guid"
     frame.require(guid, *columns)
-    problems = [*table.missing_values(guid), *table.duplicates(guid)]
-    if problems:
-        raise DataError(problems)
+    raise_all(table.missing_values(guid) + table.duplicates(guid))
 
     keyed: dict[str, Sequence[Any]] = {"guid": [cell_text(cell) for cell in frame[guid]]}
     keyed |= {name: cells for name, cells in frame.columns.items() if name != guid}

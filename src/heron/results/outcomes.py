@@ -22,7 +22,8 @@ from heron.languages.unicode import (
     speller,
 )
 from heron.metrics import METRICS
-from heron.metrics.classification import PLAIN_SCORES, Counts, Score, accuracy, headline
+from heron.metrics.arrays import Counts
+from heron.metrics.classification import PLAIN_SCORES, Score, accuracy, headline
 from heron.metrics.names import row_values
 from heron.metrics.paired import PairedUnits, mean_value, paired_counts, paired_values
 from heron.metrics.significance import Booleans

@@ -37,7 +37,8 @@ from heron.results.systems import (
     named_systems,
     natural,
 )
-from heron.tasks.task import CLASSES, scores_of, text_scores
+from heron.tasks.scoring import ClassScores, TextScores
+from heron.tasks.task import CLASSES, scores_of
 from heron.training.stored import read_stored
 
 _COPIED_UNKNOWN = (
@@ -261,11 +262,15 @@ def _settings(records: Sequence[RunRecord], options: CompareOptions, notes: list
         ConfigError: the runs have different settings where all must have the same.
     """
     task = options.task or _agreed(records, "task.name", "task") or CLASSES
-    relaxed = options.relaxed or _agreed(records, "task.relaxed", "relaxed") or "recode"
+    kind = scores_of(task)
+    relaxed = options.relaxed
+    if not relaxed and isinstance(kind, ClassScores) and kind.relaxed_key:
+        relaxed = _agreed(records, kind.relaxed_key, "relaxed")
+
     language = options.language
     unicode = UnicodeOptions()
 
-    if text_scores(task):
+    if isinstance(kind, TextScores):
         readings = []
         languages = []
         for run in records:
@@ -280,9 +285,9 @@ def _settings(records: Sequence[RunRecord], options: CompareOptions, notes: list
             notes.append(_READ_APART)
 
     return Settings(
-        options.metric or scores_of(task).metric,
+        options.metric or kind.metric,
         task,
-        relaxed,
+        relaxed or "recode",
         options.draws,
         options.seed,
         options.alpha,
@@ -406,8 +411,8 @@ def _find_groups(
 
     groups = []
     for cells in zip(*columns, strict=True):
-        present = [cell for cell in cells if cell]
-        groups.append(present[0] if present else "")
+        first = next(filter(None, cells), "")
+        groups.append(first)
 
     if all(groups):
         return groups
@@ -420,8 +425,6 @@ def _find_groups(
 
     config = read_stored(RunFolder(records[0].path).config)
     data, inner = data_of(config, options.split)
-    data_dir = Path(config.paths.data)
-    cache_dir = Path(config.paths.cache)
-    examples = find_examples(guids, inner, data, data_dir, cache_dir)
+    examples = find_examples(guids, inner, data, *config.paths.folders)
 
     return [example.group or example.text for example in examples]

@@ -30,13 +30,21 @@ from heron.data.config import JOIN, DataConfig, read_config
 from heron.data.rows import Joined, LabelError, LabelReader, Rows, read_join, read_labels
 from heron.data.sources import State, inspect
 from heron.languages import get_language
+from heron.metrics.arrays import Counts
 from heron.metrics.calibration import TOLERANCE
-from heron.metrics.classification import Counts, confusion_matrix
+from heron.metrics.classification import confusion_matrix
 from heron.metrics.config import Relaxed
 from heron.metrics.names import further_scores
 from heron.results.frame import Frame, text_of
-from heron.tasks.scoring import ClassScores, TextScores, score_classes, score_texts
-from heron.tasks.summarization.scores import BertScoreOptions, compute_bertscore, require_bertscore
+from heron.tasks.scoring import (
+    BertScoreOptions,
+    ClassScores,
+    TextScores,
+    compute_bertscore,
+    require_bertscore,
+    score_classes,
+    score_texts,
+)
 from heron.tasks.task import scores_of
 
 GUIDS = ("guid", "id")
@@ -170,22 +178,25 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
     )
 
     config = _with_labels(options, config, gold, label)
+    guid = _gold_ids(options, config, gold, predictions)
     columns = replace(
         config.columns,
         label=label,
-        guid=_gold_ids(options, config, gold, predictions),
+        guid=guid,
         group=options.group_column or config.columns.group,
         truth=None,
         side=[],
     )
     config = replace(config, columns=columns, label_field={})
-    rows = read_labels(gold, config, _joined(gold, config, *options.folders))
+    joined = _joined(gold, config, *options.folders)
+    rows = read_labels(gold, config, joined)
     aligned, notes = _align(options, config, predictions, column, rows, (label,))
     reader = LabelReader(config, column)
     predicted = _read_labels(aligned, reader, options)
     golds = [str(example.label) for example in rows.examples]
     classes = list(config.label_order)
     matrix = confusion_matrix(golds, predicted, classes)
+
     probabilities_NC = None
     table: dict[str, Any] = {"guid": aligned["guid"], "gold": golds, "prediction": predicted}
     names = [name.removeprefix("p/") for name in aligned.columns if name.startswith("p/")]
@@ -194,6 +205,7 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
         probabilities_NC = _probabilities(aligned, names)
         for number, name in enumerate(names):
             table[f"p/{name}"] = probabilities_NC[:, number]
+
         predicted_N = [names.index(name) for name in predicted]
         chosen_N = probabilities_NC[range(len(golds)), predicted_N]
         against = int((chosen_N < probabilities_NC.max(axis=1)).sum())
@@ -255,11 +267,13 @@ def _probabilities(predictions: Frame, names: Sequence[str]) -> np.ndarray:
 
 def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) -> Scored:
     """Score texts one by one; intervals draw whole articles."""
-    by_encoder = options.bertscore_config() if kind.by_encoder else None
-    require_bertscore(by_encoder)
+    bertscore = options.bertscore_config() if kind.bertscore_key else None
+    require_bertscore(bertscore)
+
     config = _with_columns(options, config)
     rows = kind.read(options.gold, config)
     _require_group(options, rows)
+
     table = _read_predicted(options.predictions)
     column = _column(table, options.prediction_column, kind.columns, "prediction_column")
     gold_columns = (config.columns.answer, config.columns.target, "answers")
@@ -269,14 +283,16 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
     cells = aligned["prediction"]
     texts = [text_of(cell) or "" for cell in cells]
     golds = [kind.golds(example) for example in examples]
+
     bertscores = None
-    if by_encoder:
+    if bertscore:
         _, cache = options.folders
-        bertscores = compute_bertscore(texts, [gold for (gold,) in golds], by_encoder, cache)
+        bertscores = compute_bertscore(texts, [gold for (gold,) in golds], bertscore, cache)
 
     groups = []
     for example in examples:
         groups.append(example.group or getattr(example, kind.group) or example.guid)
+
     scores = score_texts(
         kind,
         texts,
@@ -328,12 +344,8 @@ def _read_predicted(path: Path) -> FileTable:
     except ValueError as error:
         raise DataError(str(path), f"cannot be read: {error}") from error
 
-    rows = []
-    lines = []
-    for line, (guid, prediction) in enumerate(pairs, 1):
-        rows.append({"guid": guid, "prediction": prediction})
-        lines.append(line)
-
+    rows = [{"guid": guid, "prediction": prediction} for guid, prediction in pairs]
+    lines = list(range(1, len(rows) + 1))
     return FileTable(path, ("guid", "prediction"), rows, lines, [])
 
 

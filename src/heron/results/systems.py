@@ -157,17 +157,13 @@ def split_systems(
     Returns:
         For each part: the shared settings, and its systems.
     """
-    parts: list[tuple[dict[str, str], list[System]]] = []
+    parts: dict[tuple[tuple[str, str], ...], list[System]] = {}
     for system in systems:
-        shared = {key: value for key, value in system.settings.items() if is_shared(key)}
-        for settings, same in parts:
-            if settings == shared:
-                same.append(system)
-                break
-        else:
-            parts.append((shared, [system]))
+        items = system.settings.items()
+        shared = tuple((key, value) for key, value in items if is_shared(key))
+        parts.setdefault(shared, []).append(system)
 
-    return parts
+    return [(dict(shared), same) for shared, same in parts.items()]
 
 
 def find_systems(words: Sequence[str]) -> list[System]:
@@ -180,17 +176,15 @@ def find_systems(words: Sequence[str]) -> list[System]:
     Raises:
         ConfigError: a word names nothing.
     """
-    matches = [(word, *_find(word)) for word in words]
-    single = []  # runs that are named one by one, by their folders
-    for word, runs, _ in matches:
+    systems: list[System] = []
+    single: list[RunRecord] = []  # runs that are named one by one, by their folders
+    first_single = 0  # number of systems before them
+    for word in words:
+        runs, files = _find(word)
         if [run.path for run in runs] == [Path(word).expanduser()]:
+            if not single:
+                first_single = len(systems)
             single += runs
-
-    systems = []
-    for word, runs, files in matches:
-        if [run.path for run in runs] == [Path(word).expanduser()]:
-            if runs[0] is single[0]:
-                systems += _one_by_one(single)
             continue
 
         name = _stem(word)
@@ -201,6 +195,7 @@ def find_systems(words: Sequence[str]) -> list[System]:
             records = [PredictionFile(file, {}, {"state": "done"}, {}) for file in files]
             systems.append(System({}, tuple(records), name, frozenset([word])))
 
+    systems[first_single:first_single] = _one_by_one(single)
     return _with_unique_labels(systems)
 
 
@@ -313,12 +308,8 @@ def _one_by_one(runs: Sequence[RunRecord]) -> list[System]:
 
         systems += [System({}, (run,), name) for name, run in by_name.items()]
 
-    order = {run.path: number for number, run in enumerate(runs)}
-
-    def first(system: System) -> int:
-        return min(order[run.path] for run in system.runs)
-
-    return sorted(systems, key=first)
+    order = [run.path for run in runs]
+    return sorted(systems, key=lambda system: min(order.index(run.path) for run in system.runs))
 
 
 def _seed(run: RunRecord) -> str:

@@ -20,7 +20,7 @@ from torch.distributed.fsdp import FullyShardedDataParallel
 from torch.optim.lr_scheduler import LambdaLR
 from torchmetrics import Metric
 
-from heron.base.errors import ConfigError, HeronError
+from heron.base.errors import ConfigError, HeronError, first_few
 from heron.base.libraries import random_state, restore_random_state
 from heron.base.secrets import redacted
 from heron.data.collate import Batch
@@ -123,9 +123,7 @@ def require_finite(module: nn.Module, outputs: Sequence[Any], data: DataModule, 
         return
 
     guids = data.features[split].guids
-    named = ", ".join(guids[row] for row in rows[:3])
-    if len(rows) > 3:
-        named += ", ..."
+    named = first_few([guids[row] for row in rows])
     largest = max_weight(module)
     if largest < _WIDEST:
         cause = "Its weights are not large, the precision is too narrow: trainer.precision=32-true"

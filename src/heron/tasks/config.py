@@ -58,6 +58,11 @@ class PathsConfig:
     cache: str = "cache"  # downloads, generated corpora, tokenized features
     runs: str = "runs"  # run folders
 
+    @property
+    def folders(self) -> tuple[Path, Path]:
+        """The folders of data sets and of the cache."""
+        return Path(self.data), Path(self.cache)
+
 
 @dataclass
 class TaskConfig:
@@ -323,14 +328,15 @@ class Config(ConstrainedConfig):
         """List what cannot work together in a run."""
         yield from run_problems(self)
 
-    def without_effect(self) -> list[str]:
-        """List the set keys that the task, or a baseline in place of an encoder, ignores."""
-        ignored = list(TASKS[self.task.name].rules.ignores)
+    def without_effect(self) -> dict[str, str]:
+        """Find the set keys that have no effect, each with the setting that makes it so."""
+        ignored = dict.fromkeys(TASKS[self.task.name].rules.ignores, f"task={self.task.name}")
         if self.baseline.name != "none":
-            ignored += _TRAINING
+            ignored |= dict.fromkeys(_TRAINING, f"baseline={self.baseline.name}")
+
         default = Config(data=DataConfig())
-        without = []
-        for word in ignored:
+        without = {}
+        for word, cause in ignored.items():
             key, _, ignored_value = word.partition("=")
             value = attrgetter(key)(self)
             if ignored_value:
@@ -338,9 +344,10 @@ class Config(ConstrainedConfig):
             else:
                 is_set = value != attrgetter(key)(default)
             if is_set:
-                without.append(word)
+                without[word] = cause
+
         if self.head.markers and self.head.input != "marked":
-            without.append("head.markers")
+            without["head.markers"] = f"head.input={self.head.input}"
         return without
 
     def read_stages(self) -> list[StageConfig]:
@@ -379,10 +386,14 @@ def resolve(config: DictConfig) -> Config:
 
         raise ConfigError(explain(error)) from error
     checked = read(values, composed=True)
-    unread = [f"task.{key}" for key in _keys_of_other_tasks(values.get("task"))]
-    unread += checked.without_effect()
-    if unread:
-        say(f"no effect with task={checked.task.name}: {', '.join(unread)}")
+
+    keys_of_others = [f"task.{key}" for key in _keys_of_other_tasks(values.get("task"))]
+    causes = dict.fromkeys(keys_of_others, f"task={checked.task.name}")
+    causes |= checked.without_effect()
+    for cause in dict.fromkeys(causes.values()):
+        keys = ", ".join(key for key in causes if causes[key] == cause)
+        say(f"no effect with {cause}: {keys}")
+
     return checked
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from heron.data import SettingRules
-from heron.metrics.classification import Counts, Fractions, Headline, accuracy, plain_scores
+from heron.metrics.arrays import Counts, Floats
+from heron.metrics.classification import Headline, accuracy, plain_scores
 from heron.tasks.config import Config
 from heron.tasks.task import CLASS_FORMATS, FOR_TEXTS, About, ClassTask, class_data_problems
 
@@ -11,7 +12,7 @@ from heron.tasks.task import CLASS_FORMATS, FOR_TEXTS, About, ClassTask, class_d
 def headline(_classes: Sequence[str], _relaxed: str) -> Headline:
     """Add accuracy under the name `micro_f1`: RoNLI prints it so, LCHAIM as accuracy."""
 
-    def scores(matrix: Counts) -> dict[str, Fractions]:
+    def scores(matrix: Counts) -> dict[str, Floats]:
         return {**plain_scores(matrix), "micro_f1": accuracy(matrix)}
 
     return scores

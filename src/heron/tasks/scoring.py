@@ -1,4 +1,6 @@
-"""How labels and texts are scored: one function each, for runs and for `heron score`.
+"""How labels and texts are scored: one function each, for runs and for `heron score`; BERTScore.
+
+This module imports quickly; torch and transformers are loaded when BERTScore is computed.
 
 Shape suffixes: N rows, C classes.
 """
@@ -11,9 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heron.base.files import write_json
+from heron.base.folders import default_cache_dir
+from heron.config.parsing import parse
 from heron.languages.language import Language
 from heron.metrics.calibration import TOLERANCE, calibration_scores
 from heron.metrics.classification import bootstrap_intervals, score_task
+from heron.metrics.config import BertScoreConfig
 from heron.metrics.intervals import score_intervals
 from heron.metrics.span import mean_scores
 from heron.tasks.config import Config
@@ -41,6 +47,8 @@ class ClassScores:
     metric: str = "macro_f1"  # the metric that `heron compare` compares by default
     right: str = "accuracy"  # the score whose value for a row is 1 where the row is right
     usual_labels: tuple[str, ...] = ()  # classes with these names in every data set, in order
+    # The key with the run's mode of `relaxed_*` scores; None: there are none.
+    relaxed_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +77,8 @@ class TextScores:
     rest: Callable[[Sequence[Example], Sequence[str], DataConfig], Mapping[str, float]] = (
         lambda examples, texts, config: {}
     )
-    by_encoder: bool = False  # whether BERTScore can compare the texts
+    # The key with the run's settings of BERTScore; None: it does not compare the texts.
+    bertscore_key: str | None = None
     # Checks, before a run, that what its scores need is installed; raises ConfigError.
     require: Callable[[Config], None] = lambda config: None
     # Writes the signatures of scores that a model computes (BERTScore) to `status.json`.
@@ -161,3 +170,85 @@ def score_texts(
     if resamples:
         scores |= score_intervals(items, groups, resamples=resamples, seed=seed)
     return scores
+
+
+@dataclass(kw_only=True)
+class BertScoreOptions:
+    """Options of every command that scores summaries; see `BertScoreConfig`."""
+
+    bertscore: str | None = None  # encoder, hub id or folder; none: no BERTScore
+    bertscore_layer: int | None = None  # layer of the encoder, from 1
+    bertscore_idf: bool = False  # weight tokens by inverse document frequency in the references
+    # `skip` or `cut`: texts that are too long for the encoder
+    bertscore_long: str = "skip"
+    bertscore_precision: str = "32-true"  # `32-true` or `bf16-mixed`
+    bertscore_baseline: str | None = None  # file with LAYER,P,R,F to rescale by
+
+    def bertscore_config(self) -> BertScoreConfig | None:
+        """Read the options; None where BERTScore is not asked for.
+
+        Raises:
+            ConfigError: an unknown value, or no layer for the encoder.
+        """
+        values, names = {"model": self.bertscore}, {"model": "bertscore"}
+        for option, value in vars(self).items():
+            if option.startswith("bertscore_"):
+                name = option.removeprefix("bertscore_")
+                values[name], names[name] = value, option
+        config = parse(BertScoreConfig, values, names=names)
+        return config if config.model else None
+
+
+def require_bertscore(config: BertScoreConfig | None) -> None:
+    """Check that the encoder of BERTScore can be loaded, if `config` names one.
+
+    Raises:
+        ConfigError: no such encoder or layer, or an unusable baseline.
+    """
+    if config is not None and config.model is not None:
+        from heron.metrics.bertscore import require
+
+        require(config)
+
+
+def bertscore_signature(config: BertScoreConfig | None, references: Sequence[str]) -> str | None:
+    """Make the signature of BERTScore against some references; None where it is not computed."""
+    if config is None or config.model is None or not references:
+        return None
+    from heron.metrics.bertscore import sign
+
+    return sign(config, references)
+
+
+def compute_bertscore(
+    predictions: Sequence[str],
+    references: Sequence[str],
+    config: BertScoreConfig,
+    cache: Path | None = None,
+) -> BertScores:
+    """Compute BERTScore of N texts, with quiet libraries; results are stored in `cache`.
+
+    Args:
+        predictions: N texts.
+        references: the gold text of each.
+        config: of BERTScore.
+        cache: folder for its results; None: the default one.
+    """
+    from heron.base.libraries import silence_libraries
+
+    silence_libraries()
+    from heron.metrics.bertscore import bertscore
+
+    return bertscore(predictions, references, config, cache or default_cache_dir())
+
+
+def write_scores(out: Path, name: str, scores: Mapping[str, float], signature: str | None) -> None:
+    """Write `{"<name>": scores}`, and the signature of BERTScore in `<out>.signatures.json`.
+
+    Without a signature, an old `<out>.signatures.json` is deleted.
+    """
+    path = out.with_name(f"{out.name.removesuffix('.json')}.signatures.json")
+    path.unlink(missing_ok=True)
+    write_json(out, {name: scores})
+    if signature:
+        write_json(path, {name: {"bertscore": signature}})

@@ -31,7 +31,7 @@ from heron.data.config import VALIDATION
 from heron.metrics.names import is_minimised
 from heron.tasks.config import Config, TrainerConfig, read
 
-_SAME = ("data", "encoder", "head")  # what must not change when a run is continued
+_SAME = ("data", "encoder", "head", "dynamics")  # what must not change when a run is continued
 LOG_EVERY = 10  # optimizer steps between rows of `metrics.csv`
 
 
@@ -296,7 +296,7 @@ def _continue(folder: RunFolder, config: Config) -> Path:
 
 
 def _differing(checkpoint: Mapping[str, Any], config: Config) -> list[str]:
-    """List the keys of data and model that differ from those that a checkpoint was trained with."""
+    """List the keys of `_SAME` that differ from those that a checkpoint was trained with."""
     stored = checkpoint.get("hyper_parameters", {}).get("config")
     if not stored:
         return []

@@ -292,8 +292,8 @@ def read_splits(trained: Trained, words: Sequence[str] = ()) -> dict[str, list[E
     Raises:
         DataError: files are missing or hold bad rows.
     """
-    paths = trained.config.paths
-    return load(changed_data(trained, words), Path(paths.data), Path(paths.cache))
+    data = changed_data(trained, words)
+    return load(data, *trained.config.paths.folders)
 
 
 def require_unseen(

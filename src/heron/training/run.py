@@ -85,8 +85,7 @@ class Run:
             DataError: files that are missing; with `read`, columns and rows that are wrong.
         """
         _check_monitor(self.config)
-        data_dir = Path(self.config.paths.data)
-        cache_dir = Path(self.config.paths.cache)
+        data_dir, cache_dir = self.config.paths.folders
         sets = [data for data in every_set(self.config).values() if not data.generator]
         key = fingerprint([asdict(data) for data in sets], str(data_dir), str(cache_dir))
 
@@ -429,12 +428,10 @@ def source_hashes(config: Config) -> dict[str, str]:
         those of the task (`Task.sources`), and keys that name runs or tables, such as
         `curriculum.dynamics`.
     """
-    data_dir = Path(config.paths.data)
-    cache_dir = Path(config.paths.cache)
     files: dict[str, Any] = {}
     for name, data in sorted(every_set(config).items()):
         prefix = "" if data is config.data else f"{name}."
-        for split, path in locate(data, data_dir, cache_dir).items():
+        for split, path in locate(data, *config.paths.folders).items():
             files[f"{prefix}{split}"] = path
 
     of_task = task_of(config).sources(config)

@@ -13,7 +13,6 @@ import shutil
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 from heron.base import ranks
@@ -52,7 +51,7 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
     stages = config.read_stages()
     _check(config, stages)
     for data in every_set(config).values():
-        locate(data, Path(config.paths.data), Path(config.paths.cache))
+        locate(data, *config.paths.folders)
 
     last = {}
     of_stages = {}

@@ -10,7 +10,7 @@ from heron.base.terminal import say
 from heron.config.constraints import Count, OneOf, Seed
 from heron.config.parsing import DataFolders, parse_with_data
 from heron.languages.words import TOKENIZERS
-from heron.tasks.summarization.scores import BertScoreOptions
+from heron.tasks.scoring import BertScoreOptions
 
 ALWAYS = ("file", "line")  # side columns of every data set
 

@@ -16,7 +16,7 @@ from heron.languages import get_language
 from heron.metrics.summary import SHARES
 from heron.results.shipped import Shipped
 from heron.tasks import FORK_ANALYSES
-from heron.tasks.summarization.scores import compute_bertscore, require_bertscore
+from heron.tasks.scoring import compute_bertscore, require_bertscore
 from heron_tools.morphology.backends import Morphology, load_morphology
 from heron_tools.statistics import figures
 from heron_tools.statistics.options import ALWAYS, AnalyzeOptions, say_unused

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
+from heron.data import PLANS, BatchPlan
 from heron.data.batching import copies, plan_epoch
 from heron.data.config import BatchingConfig
 from heron.data.features import Units
@@ -264,6 +265,15 @@ class TestSelfPaced:
         curriculum.observe(losses)
         drawn = set(np.concatenate(curriculum.plan(0)).tolist())
         assert drawn == set(range(20, 70))
+
+
+def test_a_plan_of_batches_that_returns_none_is_named(monkeypatch):
+    monkeypatch.setattr(PLANS, "_entries", dict(PLANS._entries))
+    PLANS.register("nothing", BatchPlan(lambda *arguments: [], limit="size"))
+    batching = BatchingConfig(plan="nothing")
+    pool = Pool(Units.single(np.full(9, 4)), np.zeros(9, int), LABELS, batching)
+    with pytest.raises(ConfigError, match=r"batching\.plan=nothing: .* no batch of 9 examples"):
+        pool.draw(np.arange(9), 2, [0])
 
 
 def test_a_unit_s_value_is_the_mean_of_its_rows_that_have_one():

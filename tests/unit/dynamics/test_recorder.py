@@ -207,6 +207,31 @@ def test_a_record_says_when_how_and_for_which_classes_it_was_made(tmp_path):
         assert (meta.mode, meta.task, meta.labels) == ("train", "nli", tuple(LABELS))
 
 
+@pytest.mark.parametrize("step", [0, 3])
+def test_records_of_an_earlier_training_stay_only_if_it_is_continued(step, tmp_path):
+    """The earlier one had more epochs, and two records in each."""
+    earlier = Session(tmp_path, every=0.5)
+    for epoch in range(3):
+        earlier.trainer.current_epoch = epoch
+        for index in range(2):
+            earlier.batch(range(ROWS), logits_of(index), index, of=2)
+        earlier.end_epoch(epoch)
+    other_file = tmp_path / "dynamics" / "notes.txt"
+    other_file.touch()
+
+    session = Session(tmp_path, every=0.5 if step else 1.0)
+    session.trainer.global_step = step
+    session.recorder.on_train_start(session.trainer, session.module)
+    assert other_file.exists()
+    if step:
+        assert len(record_paths(tmp_path)) == 6
+        return
+
+    session.batch(range(ROWS), logits_of(7))
+    session.end_epoch()
+    assert read_dynamics(tmp_path).epochs_E.tolist() == [1.0]
+
+
 @pytest.mark.parametrize("batches", [1, 2, 3, 4, 5, 7, 8, 11, 23])
 @pytest.mark.parametrize("parts", [1, 2, 4, 5])
 def test_parts_of_an_epoch_cover_it_exactly(batches, parts, tmp_path):

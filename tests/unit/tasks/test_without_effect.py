@@ -31,6 +31,7 @@ def test_what_is_not_read_is_said_and_no_more(task, words, tmp_path, capsys) -> 
     assert set(config.without_effect()) == set(keys)
     said = capsys.readouterr().err
     assert all(key in said for key in keys)
+    assert ("no effect with baseline=majority: stages" in said) == ("baseline=majority" in words)
     assert not small_runs.compose(tmp_path, *task).without_effect()
 
 

@@ -29,9 +29,8 @@ import numpy as np
 from heron.config.constraints import OneOf
 from heron.data import SettingRules
 from heron.data.markers import event_markers
+from heron.metrics.arrays import Counts, Floats
 from heron.metrics.classification import (
-    Counts,
-    Fractions,
     Headline,
     macro_f1,
     micro_f1,
@@ -89,7 +88,7 @@ def relation_headline(classes: Sequence[str], relaxed: str) -> Headline:
     return partial(_scores, vague=list(classes).index(VAGUE), relaxed=relaxed)
 
 
-def _scores(matrix: Counts, vague: int, relaxed: str) -> dict[str, Fractions]:
+def _scores(matrix: Counts, vague: int, relaxed: str) -> dict[str, Floats]:
     """Score confusion matrices by the rules for gold VAGUE.
 
     Args:
@@ -143,7 +142,7 @@ TASK = ClassTask(
     headline_scores=(
         *("macro_f1", "weighted_f1", "relaxed_macro_f1", "relaxed_weighted_f1", "accuracy"),
     ),
-    scores=partial(ClassScores, usual_labels=RELATIONS),
+    scores=partial(ClassScores, usual_labels=RELATIONS, relaxed_key="task.relaxed"),
     about=About(
         hub_name="text-classification",
         does="tells which of two marked events of a text comes first",
