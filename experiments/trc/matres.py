@@ -62,7 +62,11 @@ class TimeML:
                 return span
             raise ValueError(f"'{word}' is '{text}' in the text")
 
-        spans = [span for span in self.unnumbered if folded in self.text[slice(*span)].casefold()]
+        spans = []
+        for span in self.unnumbered:
+            text = self.text[slice(*span)]
+            if folded in text.casefold():
+                spans.append(span)
         if len(spans) == 1:
             return spans[0]
         candidates = f"{len(spans)} events '{word}' without an instance"
@@ -79,6 +83,7 @@ def run(arguments: Sequence[str]) -> int:
         files[part] = options.relations / f"{part}.txt"
         lines[part] = read_relations(files[part])
         mentioned.update(line[0] for line in lines[part])
+
     names = sorted(mentioned)
     texts = _find_texts(options.texts, names)
     documents = {}
@@ -168,12 +173,14 @@ def read_relations(path: Path) -> list[list[str]]:
         lines = [line.split("\t") for line in path.read_text("utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(str(path), f"cannot be read: {error}", "MATRES's file") from error
+
     labels = list(LABELS.values())
     problems = []
     for number, line in enumerate(lines, 1):
         if len(line) != 6 or line[5] not in labels:
             problem = "not document, 2 words, 2 numbers, label"
             problems.append(Problem(f"{path}:{number}", problem, ", ".join(labels)))
+
     raise_all(problems)
     return lines
 
@@ -191,17 +198,20 @@ def read_timeml(path: Path) -> TimeML:
     body = root.find("TEXT")
     if body is None:
         raise DataError(str(path), "has no TEXT", "TimeML of TempEval-3")
+
     text = ""
     spans = {}
     for element, opens in _walk(body):
         if not opens:
             text += element.tail or ""
             continue
+
         start = len(text)
         text += element.text or ""
         if element.tag == "EVENT":
             words = "".join(element.itertext())
-            spans[element.get("eid")] = Span(start, start + len(words))
+            end = start + len(words)
+            spans[element.get("eid")] = Span(start, end)
 
     events = {}
     unnumbered = dict(spans)
@@ -211,7 +221,11 @@ def read_timeml(path: Path) -> TimeML:
             number = str(instance.get("eiid")).removeprefix("ei")
             events[number] = spans[event]
             unnumbered.pop(event, None)
-    sentences = [Span(*match.span()) for match in _SENTENCE.finditer(text)]
+
+    sentences = []
+    for match in _SENTENCE.finditer(text):
+        span = Span(*match.span())
+        sentences.append(span)
     return TimeML(text, sentences, events, list(unnumbered.values()))
 
 
@@ -226,6 +240,10 @@ def _walk(body: ElementTree.Element) -> list[tuple[ElementTree.Element, bool]]:
 
 def mark_relation(line: Sequence[str], document: TimeML) -> tuple[str, str, str, str]:
     """Mark both events of a relation, in the sentences from the first to the last event.
+
+    Args:
+        line: document, both words, both instances and label.
+        document: events outside every sentence are marked without one.
 
     Returns:
         guid (document and both instances), document, text with markers, label.

@@ -348,6 +348,9 @@ def _divide_articles(plan: BuildSettings, pairs: Sequence[LinkedPair]) -> dict[s
     """Choose the split of each article: each class is divided by `plan.shares`.
 
     An article counts for the rarest class of its pairs.
+
+    Returns:
+        The split of each title.
     """
     labels_of: dict[str, set[str]] = {}
     for pair in pairs:
@@ -363,6 +366,7 @@ def _divide_articles(plan: BuildSettings, pairs: Sequence[LinkedPair]) -> dict[s
     split_of: dict[str, str] = {}
     for titles in titles_of.values():
         titles.sort(key=lambda title: _seeded_hash(plan.seed, title))
+
         for position, title in enumerate(titles):
             for split, end in zip(SPLITS, ends, strict=True):
                 if position < end * len(titles):
