@@ -86,6 +86,7 @@ def _sizes(published: Published) -> Iterator[Claim]:
     total = sum(parts)
     stated = published("sizes", "total", "rows")
     addends = " + ".join(f"{part:,.0f}" for part in parts)
+
     yield Claim(
         "total",
         "sections 2 and 3.1",
@@ -99,6 +100,7 @@ def _sizes(published: Published) -> Iterator[Claim]:
     released = sum(sizes)
     addends = " + ".join(f"{rows:,}" for rows in sizes)
     shares = " : ".join(f"{rows / released:.1%}" for rows in sizes)
+
     yield Claim(
         "same-split",
         "section 3.1",
@@ -117,6 +119,7 @@ def _sizes(published: Published) -> Iterator[Claim]:
                 whole_recalls += whole(recall, LCHAIM_TEST[name], 4)
     rows_of_test = sum(LCHAIM_TEST.values())
     stated = parts[2]
+
     yield Claim(
         "test-size",
         "section 3.1, Table 2",
@@ -176,6 +179,7 @@ def _translation(published: Published) -> Iterator[Claim]:
         equal = round(same * rows)
         counts.append(f"{equal} of {rows} are {equal / rows:.2%}")
     nearest = "; ".join(counts)
+
     yield Claim(
         "semantic-check",
         "section 2.2",
@@ -212,6 +216,7 @@ def _totals(
             weighted_f1 = weighted(f1s, support)
             mean = _mean(f1s)
             stated = published(table, encoder, row, "F1", printed=True)
+
             yield Claim(
                 f"{table}-f1-{system}",
                 place,
@@ -325,6 +330,7 @@ def _people(published: Published) -> Iterator[Claim]:
     stated = published("table2", "human", "in Hebrew", "accuracy")
     fractions = ", ".join(f"{right[name]}/{rows[name]}" for name in CLASSES)
     total = sum(rows.values())
+
     yield Claim(
         "human-hebrew-rows",
         "section 3.2, Table 2",
@@ -415,6 +421,7 @@ def _prose(published: Published) -> Iterator[Claim]:
     english = published("table2", "human", "in English", "accuracy")
     gap = hebrew - best
     english_gap = english - best
+
     yield Claim(
         "below-human",
         "abstract",
@@ -443,6 +450,7 @@ def _prose(published: Published) -> Iterator[Claim]:
             on_lchaim = published("table2", encoder, BOTH, score)
             gaps[f"{encoder} {score}"] = on_hebnli - on_lchaim
     gap = gaps["LongHero accuracy"]
+
     yield Claim(
         "hebnli-over-lchaim",
         "section 4",
@@ -481,6 +489,7 @@ def _shots(published: Published) -> Iterator[Claim]:
     zero = accuracies["HebNLI", "0"]
     gap = human - best
     zero_gap = human - zero
+
     yield Claim(
         "model-gap",
         "section 4",
@@ -499,6 +508,7 @@ def _shots(published: Published) -> Iterator[Claim]:
         pool, shots = best_shots
         best = accuracies[best_shots]
         gain = best - zero
+
         yield Claim(
             f"few-shot-{name}",
             "section 6, Table 3",

@@ -13,7 +13,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from heron.base.cells import Cell, Table
-from heron.base.errors import DataError, Problem, raise_all
+from heron.base.errors import DataError, Problem
 from heron.base.terminal import print_lines, print_tables, tracked
 from heron.config.parsing import parse_options
 from heron.data.examples import Span
@@ -21,7 +21,7 @@ from heron.data.manifests import write_built
 from heron.data.markers import Markers, mark
 from heron.languages import get_language
 
-from .tables import LABELS
+from .tables import LABELS, read_relations
 from .tables import MATRES as PARTS
 
 SPLITS = {"train": ("timebank", "aquaint"), "test": ("platinum",)}  # as in its paper
@@ -161,28 +161,6 @@ def _find_texts(folders: Sequence[Path], names: Sequence[str]) -> dict[str, Path
         problem = f"{count}, such as {missing[0]}.tml"
         raise DataError(where, problem, "TimeBank, AQUAINT and Platinum of TempEval-3")
     return texts
-
-
-def read_relations(path: Path) -> list[list[str]]:
-    """Read document, both words, both instances and label of each line.
-
-    Raises:
-        DataError: the file is missing, or lines have another format; names each.
-    """
-    try:
-        lines = [line.split("\t") for line in path.read_text("utf-8").splitlines()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(str(path), f"cannot be read: {error}", "MATRES's file") from error
-
-    labels = list(LABELS.values())
-    problems = []
-    for number, line in enumerate(lines, 1):
-        if len(line) != 6 or line[5] not in labels:
-            problem = "not document, 2 words, 2 numbers, label"
-            problems.append(Problem(f"{path}:{number}", problem, ", ".join(labels)))
-
-    raise_all(problems)
-    return lines
 
 
 def read_timeml(path: Path) -> TimeML:

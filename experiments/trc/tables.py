@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from heron.base.cells import Cell, Table
-from heron.base.errors import Problem, raise_all
+from heron.base.errors import DataError, Problem, raise_all
 from heron.base.files import sha256_file
 from heron.base.tables import cell_text
 from heron.data.markers import with_markers
@@ -124,8 +124,10 @@ def labels(request: TargetRequest) -> Filled:
     notes = []
     paths = [request.data_dir / "matres" / f"{name}.txt" for name in MATRES]
     if all(path.is_file() for path in paths):
-        counts = _matres_counts(paths)
-        relations = sum(counts.values())
+        counts = Counter[str]()
+        for path in paths:
+            counts.update(line[-1] for line in read_relations(path))
+        relations = counts.total()
         for name in names:
             share = counts[name] / relations
             estimates[name, "MATRES"] = Estimate(share, n=relations, of="relations")
@@ -136,21 +138,26 @@ def labels(request: TargetRequest) -> Filled:
     return Filled({"table2": estimates}, notes=notes)
 
 
-def _matres_counts(paths: list[Path]) -> dict[str, int]:
-    """Count MATRES's relations: six columns separated by tabs, the last is the label."""
-    counts = dict.fromkeys(LABELS.values(), 0)
+def read_relations(path: Path) -> list[list[str]]:
+    """Read MATRES's relations: document, both words, both instances and label of each line.
+
+    Raises:
+        DataError: the file is missing, or lines have another format; names each.
+    """
+    try:
+        lines = [line.split("\t") for line in path.read_text("utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(str(path), f"cannot be read: {error}", "MATRES's file") from error
+
+    labels = list(LABELS.values())
     problems = []
-    for path in paths:
-        lines = path.read_text("utf-8").splitlines()
-        for number, line in enumerate(lines, 1):
-            label = line.split("\t")[-1]
-            if label in counts:
-                counts[label] += 1
-            else:
-                problems.append(Problem(f"{path}:{number}", f"label '{label}'", ", ".join(counts)))
+    for number, line in enumerate(lines, 1):
+        if len(line) != 6 or line[5] not in labels:
+            problem = "not document, 2 words, 2 numbers, label"
+            problems.append(Problem(f"{path}:{number}", problem, ", ".join(labels)))
 
     raise_all(problems)
-    return counts
+    return lines
 
 
 def agreement(request: TargetRequest) -> Filled:
