@@ -114,7 +114,8 @@ def _sizes(published: Published) -> Iterator[Claim]:
     whole_recalls = 0
     for encoder in ENCODERS:
         for row in ("nothing", *POOLS, BOTH):
-            for name, recall in _scores(published, "table2", encoder, row, score="R").items():
+            recall_of = _scores(published, "table2", encoder, row, score="R")
+            for name, recall in recall_of.items():
                 recalls += 1
                 whole_recalls += whole(recall, LCHAIM_TEST[name], 4)
     rows_of_test = sum(LCHAIM_TEST.values())
@@ -402,13 +403,27 @@ def _difference(
     stated: float,
     unit: float,
 ) -> Claim:
+    """Compare a stated difference of two systems with that of their scores, as rounded.
+
+    Args:
+        published: the paper's numbers.
+        claim: name of the claim.
+        table: name of the table with both scores.
+        system: the row of the system that is compared.
+        reference: the row of the other system.
+        score: the column of both scores.
+        stated: the difference in the text, a fraction.
+        unit: to which the stated difference is rounded.
+    """
     high = published(table, *system, score)
     low = published(table, *reference, score)
     difference = high - low
+    names = ", ".join(system)
+    reference_names = ", ".join(reference)
     return Claim(
         claim,
         f"section 4, Table {table[-1]}",
-        f"{score} {100 * stated:+.3g} points, {', '.join(system)} against {', '.join(reference)}",
+        f"{score} {100 * stated:+.3g} points, {names} against {reference_names}",
         difference,
         f"{high:.2%} - {low:.2%} = {100 * difference:+.2f} points",
         abs(difference - stated) <= unit / 2 + 1e-9,

@@ -226,7 +226,6 @@ def similarity_table(splits: TranslatedSplits, options: TranslateOptions) -> Tab
     lines: list[tuple[Cell, ...]] = []
     for split, rows in splits.items():
         kept = sum(row.keeps(minimum) for row in rows)
-
         for name, column in _COLUMNS.items():
             unique = {}
             for row in rows:
@@ -316,6 +315,7 @@ def _write(splits: TranslatedSplits, data: DataConfig, options: TranslateOptions
         checked = _table_columns(rows)
         for name, column in _COLUMNS.items():
             checked[f"back_{column}"] = [getattr(row.back, name) for row in rows]
+
         for name, column in _COLUMNS.items():
             checked[f"similarity_{column}"] = [row.similarity[name] for row in rows]
         checked["kept"] = [row.keeps(options.minimum) for row in rows]
@@ -324,6 +324,7 @@ def _write(splits: TranslatedSplits, data: DataConfig, options: TranslateOptions
         write_table(checked_path, checked)
         paths += [path, checked_path]
 
+    originals = [f"original_{column}" for column in _COLUMNS.values()]
     settings = {
         "title": f"{data.title or data.name}, machine-translated from {data.language}",
         "language": options.to,
@@ -337,7 +338,7 @@ def _write(splits: TranslatedSplits, data: DataConfig, options: TranslateOptions
             "label": "label",
             "guid": "guid",
             "group": "group",
-            "side": [f"original_{column}" for column in _COLUMNS.values()],
+            "side": originals,
         },
     }
     config = write_config(options.out, options.name, files, settings)
