@@ -226,6 +226,7 @@ def similarity_table(splits: TranslatedSplits, options: TranslateOptions) -> Tab
     lines: list[tuple[Cell, ...]] = []
     for split, rows in splits.items():
         kept = sum(row.keeps(minimum) for row in rows)
+
         for name, column in _COLUMNS.items():
             unique = {}
             for row in rows:

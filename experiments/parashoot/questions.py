@@ -224,19 +224,16 @@ def _word_table(title: str, counts: Mapping[str, Mapping[str, int]]) -> Table:
 
 def length_counts(described: Mapping[str, SplitStatistics]) -> dict[str, list[str | int]]:
     """Count lengths as columns of a table: `split`, `of` (question, answer), `words`, `n`."""
-    rows: list[tuple[str | int, ...]] = []
+    columns: dict[str, list[str | int]] = {"split": [], "of": [], "words": [], "n": []}
     for name, split in described.items():
-        for kind, lengths in (
-            ("question", split.question_lengths),
-            ("answer", split.answer_lengths),
-        ):
+        lengths_of = {"question": split.question_lengths, "answer": split.answer_lengths}
+        for kind, lengths in lengths_of.items():
             counts = Counter(lengths)
             for length in sorted(counts):
-                rows.append((name, kind, length, counts[length]))
-
-    columns = {}
-    for index, column in enumerate(("split", "of", "words", "n")):
-        columns[column] = [row[index] for row in rows]
+                columns["split"].append(name)
+                columns["of"].append(kind)
+                columns["words"].append(length)
+                columns["n"].append(counts[length])
     return columns
 
 

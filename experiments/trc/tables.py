@@ -206,7 +206,9 @@ def examples(request: TargetRequest) -> Filled:
     for name in shipped.config.label_order:
         pairs = []
         for split in shipped.splits.values():
-            pairs += [pair for pair in split if pair.label == name]
+            for pair in split:
+                if pair.label == name:
+                    pairs.append(pair)
 
         shortest = min(pairs, key=lambda pair: (len(pair.text), pair.guid))
         text = with_markers(shortest, shipped.config)
@@ -214,4 +216,5 @@ def examples(request: TargetRequest) -> Filled:
         rows.append((name, shown, shortest.guid))
 
     title = "Table 6: the shortest pair of each label"
-    return Filled(tables=[Table(title, ("label", "text", "guid"), tuple(rows))])
+    table = Table(title, ("label", "text", "guid"), tuple(rows))
+    return Filled(tables=[table])

@@ -112,15 +112,19 @@ def _pair_table(labels: Sequence[str], counts: Counter[str]) -> Table:
     columns = ("found", *SPLITS)
     rows: list[tuple[Cell, ...]] = []
     for label in labels:
-        counts_of_class = [counts[f"{column} {label}"] for column in columns]
-        rows.append((label, *counts_of_class))
+        cells: list[Cell] = [label]
+        for column in columns:
+            cells.append(counts[f"{column} {label}"])
+        rows.append(tuple(cells))
 
     others = []
     for name, count in counts.items():
         first_word, *_ = name.split()
         if first_word not in columns:
             others.append(f"{name}: {count:,}")
-    return Table("Pairs", ("class", *columns), tuple(rows), "; ".join(others))
+    note = "; ".join(others)
+
+    return Table("Pairs", ("class", *columns), tuple(rows), note)
 
 
 def _phrase_table(phrases: Mapping[str, Sequence[str]], built: BuildCounts) -> Table:
