@@ -83,7 +83,7 @@ def read_answers(folder: Path, layer: str) -> list[tuple[str, str, list[str]]]:
         fix = "INCEpTION's export as UIMA CAS XMI"
         raise DataError(str(folder), "has no .xmi and no .zip", fix)
 
-    answers = []
+    answers: list[tuple[str, str, list[str]]] = []
     for where, types, content in files:
         answers += _answers(where, types, content, layer)
     return answers
