@@ -583,7 +583,7 @@ def _separate_axes(answers: dict[str, str], path: Path, table: FileTable) -> Non
     first_column, second_column = EVENTS
     guids = []
     event_pairs = []
-    events = set()
+    events: set[str] = set()
     for row in table.rows:
         first = cell_text(row[first_column])
         second = cell_text(row[second_column])
