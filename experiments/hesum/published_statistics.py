@@ -77,7 +77,9 @@ class PublishedStatistics:
         rows = _rows_of(self.summaries)
         for row in table.rows:
             rows.append((*row, None))
-            name, unit = str(row[0]), str(row[1])
+
+            name = str(row[0])
+            unit = str(row[1])
             if unit not in self.beside:
                 continue
             shares = measured[name].get(unit)
@@ -101,14 +103,17 @@ class PublishedStatistics:
         """
         printed_row = self.summaries[row]
         cells: list[Cell] = []
-        inside = compared = 0
+        inside = 0
+        compared = 0
         for key in SHARES:
             measured = shares.get(key)
             printed = printed_row.get(key)
             if measured is None or printed is None:
                 cells.append(None)
                 continue
-            cells.append(Formatted(measured.value - printed, "+.3f"))
+
+            difference = measured.value - printed
+            cells.append(Formatted(difference, "+.3f"))
             compared += 1
             if measured.low <= printed <= measured.high:
                 inside += 1
@@ -138,8 +143,9 @@ class PublishedStatistics:
         if not distances:
             return way._replace(row=row)
 
+        mean = float(np.mean(distances))
+        largest = max(distances)
         count = len(distances)
-        mean, largest = float(np.mean(distances)), max(distances)
         return way._replace(row=row, mean_distance=mean, largest=largest, compared=count)
 
     def nearest(self, ranked: Mapping[str, Sequence[Definition]]) -> Table:
@@ -156,6 +162,7 @@ class PublishedStatistics:
                 if way.row:
                     by_row.setdefault(way.row, []).append(way)
                     counts.append(way.compared)
+
             for row in sorted(by_row):
                 for way in by_row[row][:_NEAREST]:
                     mean = _precise(way.mean_distance)
@@ -175,7 +182,9 @@ class PublishedStatistics:
 
 
 def _distance(way: Definition) -> float:
-    return math.inf if way.mean_distance is None else way.mean_distance
+    if way.mean_distance is None:
+        return math.inf
+    return way.mean_distance
 
 
 def _rows_of(printed: Printed) -> Rows:
@@ -194,7 +203,9 @@ def _as_printed(value: float | None) -> Cell:
 
 
 def _precise(value: float | None) -> Cell:
-    return None if value is None else Formatted(value, ".4f")
+    if value is None:
+        return None
+    return Formatted(value, ".4f")
 
 
 def published_statistics(data: str, path: Path | None = None) -> PublishedStatistics | None:
@@ -257,11 +268,15 @@ def _read(path: Path, content: Any) -> PublishedStatistics:
             hint = nearest(str(beside_row), summaries)
             table = statistics["summaries"]
             raise ConfigError(f"{where}={beside_row}: no such row of {table}.{hint}")
+
     return PublishedStatistics(paper, texts, summaries, systems, beside)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    """Return a mapping, or an empty one in place of another value."""
+    if isinstance(value, Mapping):
+        return value
+    return {}
 
 
 def _table(
@@ -287,7 +302,8 @@ def _table(
         raise ConfigError(f"{path}: statistics.{key}={name}: no such table.{hint}")
 
     table = _mapping(tables[name])
-    columns, rows = table.get("columns"), table.get("rows")
+    columns = table.get("columns")
+    rows = table.get("rows")
     if not isinstance(columns, list) or not isinstance(rows, Mapping):
         raise ConfigError(f"{path}: tables.{name}: expected columns: [NAME, ...] and rows: {{...}}")
 

@@ -89,11 +89,13 @@ def texts(request: TargetRequest) -> Filled:
             if not isinstance(value, int | float):
                 continue
 
-            n, mark = len(profiles[name]), substitute
+            n = len(profiles[name])
+            mark = substitute
             if column == BERTSCORE:
                 n = counts[name]
-                encoder = f"{Path(str(request.encoder)).name}, layer {LAYER}"
-                mark = f"{substitute}, {encoder}" if substitute else encoder
+                encoder = Path(str(request.encoder))
+                layer = f"{encoder.name}, layer {LAYER}"
+                mark = f"{substitute}, {layer}" if substitute else layer
             values[name, column] = Estimate(value, n=n, of="articles", mark=mark)
 
     per_word = morphology_table(profiles, _morphology())
@@ -115,7 +117,11 @@ def _similarity(sets: Sets, request: TargetRequest) -> tuple[dict[str, float], d
     means, facts, note = similarity(sets, options)
     assert facts is not None
     means_of_sets = {name: means[name] for name in sets if name in means}
-    counts = {name: len(pairs) - facts["left_out"][name] for name, pairs in sets.items()}
+
+    left_out = facts["left_out"]
+    counts = {}
+    for name, pairs in sets.items():
+        counts[name] = len(pairs) - left_out[name]
     return means_of_sets, counts, note
 
 
@@ -142,7 +148,9 @@ def _shares(request: TargetRequest, units: Mapping[str, str]) -> Filled:
     """
     sets, substitute = _pairs(request)
     # The last profile is that of all splits together, if there are several.
-    name, whole = list(_profiles(sets).items())[-1]
+    profiles = _profiles(sets)
+    name = list(profiles)[-1]
+    whole = profiles[name]
     size = len(whole)
     measured = measure(whole, request.seed)
 
@@ -319,7 +327,8 @@ def scales(request: TargetRequest) -> Filled:
 def prompts(request: TargetRequest) -> Filled:
     """Render the prompt as sent, and heron's Hebrew translation of it (Figure 2)."""
     example = Example("article", _ARTICLE)
-    files, tables = {}, []
+    files = {}
+    tables = []
     for name, output in (("hesum", "en"), ("hesum_he", "null")):
         translation = f"prompting.translation.output={output}"
         config = compose(["experiment=hesum/gpt", f"prompt={name}", translation])

@@ -86,6 +86,7 @@ def _sizes(published: Published) -> Iterator[Claim]:
     total = sum(parts)
     stated = published("sizes", "total", "rows")
     addends = " + ".join(f"{part:,.0f}" for part in parts)
+
     yield Claim(
         "total",
         "sections 2 and 3.1",
@@ -99,6 +100,7 @@ def _sizes(published: Published) -> Iterator[Claim]:
     released = sum(sizes)
     addends = " + ".join(f"{rows:,}" for rows in sizes)
     shares = " : ".join(f"{rows / released:.1%}" for rows in sizes)
+
     yield Claim(
         "same-split",
         "section 3.1",
@@ -112,11 +114,13 @@ def _sizes(published: Published) -> Iterator[Claim]:
     whole_recalls = 0
     for encoder in ENCODERS:
         for row in ("nothing", *POOLS, BOTH):
-            for name, recall in _scores(published, "table2", encoder, row, score="R").items():
+            recall_of = _scores(published, "table2", encoder, row, score="R")
+            for name, recall in recall_of.items():
                 recalls += 1
                 whole_recalls += whole(recall, LCHAIM_TEST[name], 4)
     rows_of_test = sum(LCHAIM_TEST.values())
     stated = parts[2]
+
     yield Claim(
         "test-size",
         "section 3.1, Table 2",
@@ -176,6 +180,7 @@ def _translation(published: Published) -> Iterator[Claim]:
         equal = round(same * rows)
         counts.append(f"{equal} of {rows} are {equal / rows:.2%}")
     nearest = "; ".join(counts)
+
     yield Claim(
         "semantic-check",
         "section 2.2",
@@ -212,6 +217,7 @@ def _totals(
             weighted_f1 = weighted(f1s, support)
             mean = _mean(f1s)
             stated = published(table, encoder, row, "F1", printed=True)
+
             yield Claim(
                 f"{table}-f1-{system}",
                 place,
@@ -325,6 +331,7 @@ def _people(published: Published) -> Iterator[Claim]:
     stated = published("table2", "human", "in Hebrew", "accuracy")
     fractions = ", ".join(f"{right[name]}/{rows[name]}" for name in CLASSES)
     total = sum(rows.values())
+
     yield Claim(
         "human-hebrew-rows",
         "section 3.2, Table 2",
@@ -396,13 +403,27 @@ def _difference(
     stated: float,
     unit: float,
 ) -> Claim:
+    """Compare a stated difference of two systems with that of their scores, as rounded.
+
+    Args:
+        published: the paper's numbers.
+        claim: name of the claim.
+        table: name of the table with both scores.
+        system: the row of the system that is compared.
+        reference: the row of the other system.
+        score: the column of both scores.
+        stated: the difference in the text, a fraction.
+        unit: to which the stated difference is rounded.
+    """
     high = published(table, *system, score)
     low = published(table, *reference, score)
     difference = high - low
+    names = ", ".join(system)
+    reference_names = ", ".join(reference)
     return Claim(
         claim,
         f"section 4, Table {table[-1]}",
-        f"{score} {100 * stated:+.3g} points, {', '.join(system)} against {', '.join(reference)}",
+        f"{score} {100 * stated:+.3g} points, {names} against {reference_names}",
         difference,
         f"{high:.2%} - {low:.2%} = {100 * difference:+.2f} points",
         abs(difference - stated) <= unit / 2 + 1e-9,
@@ -415,6 +436,7 @@ def _prose(published: Published) -> Iterator[Claim]:
     english = published("table2", "human", "in English", "accuracy")
     gap = hebrew - best
     english_gap = english - best
+
     yield Claim(
         "below-human",
         "abstract",
@@ -443,6 +465,7 @@ def _prose(published: Published) -> Iterator[Claim]:
             on_lchaim = published("table2", encoder, BOTH, score)
             gaps[f"{encoder} {score}"] = on_hebnli - on_lchaim
     gap = gaps["LongHero accuracy"]
+
     yield Claim(
         "hebnli-over-lchaim",
         "section 4",
@@ -481,6 +504,7 @@ def _shots(published: Published) -> Iterator[Claim]:
     zero = accuracies["HebNLI", "0"]
     gap = human - best
     zero_gap = human - zero
+
     yield Claim(
         "model-gap",
         "section 4",
@@ -499,6 +523,7 @@ def _shots(published: Published) -> Iterator[Claim]:
         pool, shots = best_shots
         best = accuracies[best_shots]
         gain = best - zero
+
         yield Claim(
             f"few-shot-{name}",
             "section 6, Table 3",

@@ -38,7 +38,8 @@ def by_diversity(slicer: Slicer) -> AnalysisResult:
     note = f"Lemmas by {backend.name}."
     ratio = ratio_name(measured)
 
-    sliced = slicer.slice(SliceColumn(ratio, ttr_N, note=note))
+    column = SliceColumn(ratio, ttr_N, note=note)
+    sliced = slicer.slice(column)
     correlations = _correlations(slicer, measured, tokens_N, f"{note} {slicer.note}")
     facts = {
         **sliced.facts,
@@ -72,6 +73,7 @@ def _correlations(
         with_right = rank_correlation(values, right_N, group_N)
         with_right_given_length = rank_correlation(values, right_N, group_N, control_N=tokens_N)
         rows.append((name, with_length, with_right, with_right_given_length))
+
     length_with_right = rank_correlation(tokens_N, right_N, group_N)
     rows.append(("length (tokens)", None, length_with_right, None))
 
@@ -107,7 +109,8 @@ def rank_correlation(
     columns = [x_N, y_N]
     if control_N is not None:
         columns.append(control_N)
-    ranks_NK = np.stack([rankdata(np.asarray(column_N)) for column_N in columns], axis=1)
+    ranks = [rankdata(np.asarray(column_N)) for column_N in columns]
+    ranks_NK = np.stack(ranks, axis=1)
     centred_NK = ranks_NK - ranks_NK.mean(axis=0)
     centred_NK = np.column_stack([np.ones(len(ranks_NK)), centred_NK])
 
@@ -115,6 +118,7 @@ def rank_correlation(
     groups, group_N = np.unique(np.asarray(group_N), return_inverse=True)
     sums_GKK = np.zeros((len(groups), *products_NKK.shape[1:]))
     np.add.at(sums_GKK, group_N, products_NKK)
+
     value = float(_correlation(sums_GKK.sum(axis=0)))
     if not math.isfinite(value):
         return None
@@ -123,6 +127,7 @@ def rank_correlation(
     finite_R = drawn_R[np.isfinite(drawn_R)]
     if len(groups) == 1 or not len(finite_R):
         return value
+
     low, high = np.quantile(finite_R, [0.025, 0.975])
     return Interval(value, float(low), float(high))
 
@@ -150,6 +155,7 @@ def _correlation(sums_XKK: Floats) -> Floats:
         xy_X = r_XKK[..., 0, 1]
         if r_XKK.shape[-1] == 2:
             return np.asarray(xy_X)
+
         xz_X = r_XKK[..., 0, 2]
         yz_X = r_XKK[..., 1, 2]
         rest_X = (1 - xz_X**2) * (1 - yz_X**2)

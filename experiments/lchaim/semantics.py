@@ -110,12 +110,12 @@ def agreement(request: TargetRequest) -> Filled:
     silence_libraries()
     control = read_shipped(configure(ORIGINAL, []), request.data_dir, request.cache_dir)
     back = read_shipped(configure(BACK, []), request.data_dir, request.cache_dir)
+
     training = TRAIN if TRAIN in control.splits else VALIDATION
-    compared = [
-        split
-        for split in (TEST, VALIDATION)
-        if split != training and split in control.splits and split in back.splits
-    ]
+    compared = []
+    for split in (TEST, VALIDATION):
+        if split != training and split in control.splits and split in back.splits:
+            compared.append(split)
     if not compared or training not in control.splits:
         raise _missing(control, back)
 
@@ -144,6 +144,7 @@ def agreement(request: TargetRequest) -> Filled:
         pairs = _pairs(rows, back.splits[split])
         if len(pairs) < len(rows):
             notes.append(f"{split}: {len(rows) - len(pairs)} rows have no back-translation.")
+
         originals = [original for original, _ in pairs]
         backs = [translation for _, translation in pairs]
         train = control.splits[training]
@@ -183,7 +184,8 @@ def _pairs(rows: Sequence[Example], backs: Sequence[Example]) -> list[tuple[Exam
 
 
 def _missing(control: Shipped, back: Shipped) -> DataError:
+    """Name the missing files of both data sets."""
     files = [*control.missing.values(), *back.missing.values()]
     fix = f"heron data {ORIGINAL} fetch=true, heron data {BACK} fetch=true, or paths.data=DIR"
-    what = "missing; needed are train and test of ConTRoL, and the back-translated test"
-    return DataError(", ".join(map(str, files)), what, fix)
+    problem = "missing; needed are train and test of ConTRoL, and the back-translated test"
+    return DataError(", ".join(map(str, files)), problem, fix)

@@ -74,27 +74,32 @@ def ratings(request: TargetRequest) -> Filled:
         columns = [column for column in (*CRITERIA, "label", "valid") if column in present]
         if not columns:
             raise ConfigError(f"{path}: none of the columns {criteria}")
+
         translator = _translator(path)
         for column in columns:
             labels = read_labels([path], Layout(rater="rater", label=column))
             if column == "valid":
                 column = "label"
                 labels = _as_points(labels)
-            differences = rating_differences(labels)
-            points = [float(rating) for row in labels.values for rating in row if rating]
+            difference = rating_differences(labels)
+
+            points = []
+            for ratings_of_text in labels.values:
+                points += [float(rating) for rating in ratings_of_text if rating]
             if not points:  # a criterion without ratings
                 continue
-
             mean = float(np.mean(points))
             estimates[translator, column] = Estimate(mean, n=len(points), of="ratings")
-            difference, low, high = differences.value, differences.low, differences.high
-            texts = differences.n
+
+            low = difference.low
+            high = difference.high
+            texts = difference.n
             if low is not None and high is not None:
                 half = (high - low) / 2
                 estimates[translator, f"{column}, error"] = Estimate(half, n=texts, of="texts")
-            if difference is not None:
+            if difference.value is not None:
                 row = (translator, f"{column}, difference of raters")
-                estimates[row] = Estimate(difference, low, high, texts, "texts")
+                estimates[row] = Estimate(difference.value, low, high, texts, "texts")
     return Filled({"table1": estimates})
 
 
@@ -108,7 +113,9 @@ def _translator(path: Path) -> str:
 
 def _as_points(labels: Labels) -> Labels:
     """Turn answers of yes and no into points."""
-    points = [[_POINTS.get(answer, answer) for answer in row] for row in labels.values]
+    points = []
+    for answers in labels.values:
+        points.append([_POINTS.get(answer, answer) for answer in answers])
     return replace(labels, values=points)
 
 
@@ -131,7 +138,9 @@ def people(request: TargetRequest) -> Filled:
             data = "control"
             language = "in English"
         config = choose_present(data, SUBSTITUTE, request.data_dir, request.cache_dir)
-        mark = "" if config.name == data else f"{SUBSTITUTE} in place of {data}"
+        mark = ""
+        if config.name != data:
+            mark = f"{SUBSTITUTE} in place of {data}"
 
         guids, answers = _answers(path, config)
         examples = find_examples(guids, TEST, config, request.data_dir, request.cache_dir)
@@ -157,7 +166,9 @@ def people(request: TargetRequest) -> Filled:
                 value = scores[f"{score}/{name}"]
                 estimate = Estimate(value, n=n, of="answers", mark=mark)
                 by_class["human", language, name, column] = estimate
-        notes.append(f"human {language}: {n} answers to {len(set(guids))} pairs.")
+
+        answered = len(set(guids))
+        notes.append(f"human {language}: {n} answers to {answered} pairs.")
     return Filled({"table2": overall, "table2_classes": by_class}, notes=notes)
 
 
@@ -178,6 +189,7 @@ def _answers(path: Path, config: DataConfig) -> tuple[list[str], list[str]]:
         if answer:
             guids.append(cell_text(row["guid"]))
             answers.append(answer)
+
     raise_all(problems)
     return guids, answers
 
@@ -191,9 +203,13 @@ def statistics(request: TargetRequest) -> Filled:
     name = request.data or DATA
     shipped = read_shipped(configure(name, []), request.data_dir, request.cache_dir)
     examples = _all_examples(shipped)
+
     sizes: dict[Names, Estimate] = {}
     if name == DATA:
-        mark = f"only {', '.join(shipped.splits)}" if shipped.missing else ""
+        mark = ""
+        if shipped.missing:
+            present = ", ".join(shipped.splits)
+            mark = f"only {present}"
         for split, rows in shipped.splits.items():
             sizes[split, "rows"] = Estimate(len(rows))
         sizes["total", "rows"] = Estimate(len(examples), mark=mark)
@@ -205,10 +221,12 @@ def statistics(request: TargetRequest) -> Filled:
     for label in shipped.config.label_order:
         overlaps = []
         for example in examples:
-            if example.label == label:
-                premise = example.text.split()
-                hypothesis = (example.text_pair or "").split()
-                overlaps.append(jaccard(premise, hypothesis))
+            if example.label != label:
+                continue
+            premise = example.text.split()
+            hypothesis = (example.text_pair or "").split()
+            overlaps.append(jaccard(premise, hypothesis))
+
         if overlaps:
             mean = float(np.mean(overlaps))
             estimate = Estimate(mean, n=len(overlaps), of="pairs", mark=mark)
@@ -217,7 +235,11 @@ def statistics(request: TargetRequest) -> Filled:
 
 
 def _all_examples(shipped: Shipped) -> list[Example]:
-    return [example for rows in shipped.splits.values() for example in rows]
+    """List the examples of all splits."""
+    examples = []
+    for rows in shipped.splits.values():
+        examples += rows
+    return examples
 
 
 def pairs(request: TargetRequest) -> Filled:
@@ -228,8 +250,10 @@ def pairs(request: TargetRequest) -> Filled:
     for label in shipped.config.label_order:
         of_class = [example for example in examples if example.label == label]
         shortest[label] = _shortest(of_class)
+
     title = "The pair with the shortest premise of each class"
-    return Filled(tables=(_pairs_table(title, "label", shortest),), notes=notes)
+    table = _pairs_table(title, "label", shortest)
+    return Filled(tables=(table,), notes=notes)
 
 
 def diversity(request: TargetRequest) -> Filled:
@@ -243,6 +267,7 @@ def diversity(request: TargetRequest) -> Filled:
     runs = [path for path in request.files if path not in treebanks]
     if not runs or len(treebanks) > 1:
         raise ConfigError("from=RUN,RUN or from=RUN,FILE.conllu: expected finished runs on LCHAIM")
+
     if treebanks:
         morphology = f"conllu:{treebanks[0]}"
     elif find_spec("stanza"):
@@ -254,10 +279,13 @@ def diversity(request: TargetRequest) -> Filled:
     for run in runs:
         options = replace(_options(run, request), morphology=morphology)
         outcome = open_slicer(options).run("ttr")
+
         # The paper's figure is of an encoder and of a language model.
         marks = [run_mark(run, DATA, model) for model in (ENCODER, "gpt-4o")]
         mark = min(marks, key=len)
-        title = f"{run.name} ({mark})" if mark else run.name
+        title = run.name
+        if mark:
+            title = f"{title} ({mark})"
         for table in outcome.tables:
             tables.append(replace(table, title=f"{title}: {table.title}"))
     return Filled(tables=tables)
@@ -278,21 +306,27 @@ def reasoning(request: TargetRequest) -> Filled:
         return _typed_pairs(types, file, request)
 
     run = runs[0]
-    split = open_slicer(_options(run, request)).split
+    options = _options(run, request)
+    split = open_slicer(options).split
     right = dict(zip(split.frame["guid"], split.frame.right, strict=True))
     _check_guids(types, right, file)
-    premises = {example.guid: example.group or example.text for example in split.examples}
+    premises = {}
+    for example in split.examples:
+        premises[example.guid] = example.group or example.text
+
     mark = run_mark(run, DATA, ENCODER)
     estimates: dict[Names, Estimate] = {}
     for name, guids in types.items():
         scored = [guid for guid in guids if guid in right]
         if not scored:
             continue
+
         right_N = np.array([right[guid] for guid in scored], dtype=np.float64)
         groups = [premises[guid] for guid in scored]
+        accuracy = float(right_N.mean())
         bounds = score_intervals({"accuracy": right_N}, groups, seed=request.seed)
         estimates[name, "accuracy"] = Estimate(
-            float(right_N.mean()),
+            accuracy,
             bounds.get("accuracy_low"),
             bounds.get("accuracy_high"),
             len(scored),
@@ -306,16 +340,21 @@ def _typed_pairs(types: Guids, file: Path, request: TargetRequest) -> Filled:
     shipped, notes = _shipped(request)
     by_guid = {example.guid: example for example in _all_examples(shipped)}
     _check_guids(types, by_guid, file)
+
     shortest = {}
     for name, guids in types.items():
         examples = [by_guid[guid] for guid in guids if guid in by_guid]
         if examples:
-            shortest[f"{name} ({len(guids):,} rows)"] = _shortest(examples)
+            counted_name = f"{name} ({len(guids):,} rows)"
+            shortest[counted_name] = _shortest(examples)
+
     title = "The pair with the shortest premise of each type of reasoning"
-    return Filled(tables=(_pairs_table(title, "type", shortest),), notes=notes)
+    table = _pairs_table(title, "type", shortest)
+    return Filled(tables=(table,), notes=notes)
 
 
 def _check_guids(types: Guids, known: Container[str], file: Path) -> None:
+    """Raise a DataError unless one of a file's guids is in the data."""
     for guids in types.values():
         if any(guid in known for guid in guids):
             return
@@ -339,8 +378,10 @@ def _pairs_table(title: str, column: str, examples: Mapping[str, Example]) -> Ta
 def _shipped(request: TargetRequest) -> tuple[Shipped, Sequence[str]]:
     """Read the splits of LCHAIM that are there, or of its substitute, which a note then names."""
     config = choose_present(DATA, SUBSTITUTE, request.data_dir, request.cache_dir)
-    notes = () if config.name == DATA else (f"{SUBSTITUTE} in place of {DATA}.",)
-    return read_shipped(config, request.data_dir, request.cache_dir), notes
+    shipped = read_shipped(config, request.data_dir, request.cache_dir)
+    if config.name == DATA:
+        return shipped, ()
+    return shipped, (f"{SUBSTITUTE} in place of {DATA}.",)
 
 
 def _types(path: Path) -> dict[str, list[str]]:
@@ -373,10 +414,13 @@ def prompts(request: TargetRequest) -> Filled:
         prompter = Prompter(config, config.prompting.prompt)
         text = as_text(prompter.messages(example))
         files[f"{name}.txt"] = text + "\n"
-        lines = [line for line in text.splitlines() if line.strip()]
-        rows = tuple((line,) for line in lines)
+
+        rows = []
+        for line in text.splitlines():
+            if line.strip():
+                rows.append((line,))
         note = "The prompt as sent, without empty lines."
-        table = Table(f"prompt={name}", ("the prompt",), rows, note)
+        table = Table(f"prompt={name}", ("the prompt",), tuple(rows), note)
         tables.append(table)
     return Filled(tables=tables, files=files)
 

@@ -96,6 +96,7 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError(f"data={options.data}: no sentence pairs (task=nli) to translate")
     translator = Translator(prompting, prompting.prompting)
 
+    # The encoders of both checks read the data as a run does, without the translator's words.
     of_translator = field_types(PromptingConfig)
     of_run = []
     for word in words:
@@ -103,14 +104,15 @@ def run(arguments: Sequence[str]) -> int:
         if option not in of_translator:
             of_run.append(word)
     of_run += ["head=mlp3", "trainer.select=last", "trainer.patience=null"]  # nothing is trained
+
     reading = compose([*of_run, f"encoder={options.similarity}"])
     checking = None
     if options.check:
         checking = compose([*of_run, f"encoder={options.check}"])
+
     language = reading.data.language
     if options.to == language:
         raise ConfigError(f"to={options.to}: {options.data} is in this language")
-
     examples = _read_splits(reading, options)
     if checking and (TRAIN not in examples or len(examples) == 1):
         raise ConfigError(f"check={options.check}: needs the split train, and another one to check")
@@ -138,16 +140,19 @@ def _options(arguments: Sequence[str]) -> tuple[TranslateOptions, list[str]]:
     own_names = field_types(TranslateOptions)
     own = [word for word in arguments if word.partition("=")[0] in own_names]
     others = [word for word in arguments if word not in own]
+
     options = parse_options(TranslateOptions, own)
     return options, [f"data={options.data}", *others]
 
 
 def _read_splits(config: Config, options: TranslateOptions) -> dict[str, list[Example]]:
     """Read the examples of the splits to translate."""
-    splits = load_with_report(config.data, *config.paths.folders).examples
+    loaded = load_with_report(config.data, *config.paths.folders)
+    splits = loaded.examples
     for name in options.splits:
         if name not in splits:
             raise ConfigError(f"splits={name}: no such split.{nearest(name, splits)}")
+
     chosen = options.splits or splits
     return {name: splits[name] for name in chosen}
 
@@ -155,15 +160,24 @@ def _read_splits(config: Config, options: TranslateOptions) -> dict[str, list[Ex
 def _translate(
     examples: Sequence[Example], translator: Translator, source: str, to: str
 ) -> list[Example]:
-    """Translate both texts of each example; each distinct text is translated once."""
+    """Translate both texts of each example; each distinct text is translated once.
+
+    Args:
+        examples: in the language `source`.
+        translator: asks a system, or reads its cached answers.
+        source: code of the language to translate from.
+        to: code of the language to translate to.
+    """
     premises = [example.text for example in examples]
     hypotheses = [example.text_pair or "" for example in examples]
     premises = translator.translate(premises, source, to)
     hypotheses = translator.translate(hypotheses, source, to)
-    return [
-        replace(example, text=premise, text_pair=hypothesis, spans=())
-        for example, premise, hypothesis in zip(examples, premises, hypotheses, strict=True)
-    ]
+
+    translations = []
+    for example, premise, hypothesis in zip(examples, premises, hypotheses, strict=True):
+        translation = replace(example, text=premise, text_pair=hypothesis, spans=())
+        translations.append(translation)
+    return translations
 
 
 def _compare_texts(
@@ -176,7 +190,8 @@ def _compare_texts(
         for original, returned in zip(originals, back, strict=True):
             text = getattr(original, name)
             back_text = getattr(returned, name)
-            pairs.append(replace(original, text=text, text_pair=back_text, side={}))
+            pair = replace(original, text=text, text_pair=back_text, side={})
+            pairs.append(pair)
         cosines[name] = pair_cosines(pairs, config)
 
     rows = []
@@ -199,7 +214,8 @@ def pair_cosines(pairs: Sequence[Example], config: Config) -> dict[str, float]:
         By guid, the cosine of the mean vectors of both texts.
     """
     guids, vectors = pool_texts(config, APART, {TRAIN: [*pairs]})
-    return dict(zip(guids[TRAIN], cosine(vectors[TRAIN]).tolist(), strict=True))
+    cosine_N = cosine(vectors[TRAIN])
+    return dict(zip(guids[TRAIN], cosine_N.tolist(), strict=True))
 
 
 def similarity_table(splits: TranslatedSplits, options: TranslateOptions) -> Table:
@@ -241,8 +257,10 @@ def paper_similarity() -> list[tuple[str, str, int, int]]:
     published = Published("lchaim")
     rows = []
     for name in _COLUMNS.values():
-        mean, sd, below, unique = (published("similarity", name, column) for column in _SIMILARITY)
-        rows.append((name, f"{mean:.4f} ± {sd:.4f}", int(below), int(unique)))
+        cells = [published("similarity", name, column) for column in _SIMILARITY]
+        mean, sd, below, unique = cells
+        shown_mean = f"{mean:.4f} ± {sd:.4f}"
+        rows.append((name, shown_mean, int(below), int(unique)))
     return rows
 
 
@@ -263,11 +281,12 @@ def check_table(splits: TranslatedSplits, config: Config, options: TranslateOpti
         kept = [row for row in rows if row.keeps(options.minimum)]
         if split == TRAIN or not kept:
             continue
+
         originals = [row.original for row in kept]
         backs = [row.back for row in kept]
         labels = label_both(train, originals, backs, config, options.hidden, options.seed)
-        means = [float(score_N.mean()) for score_N in labels.scores().values()]
-        same, *accuracies = means
+        scores = labels.scores()
+        same, *accuracies = [float(score_N.mean()) for score_N in scores.values()]
 
         n = len(kept)
         low, high = proportion_confint(round(same * n), n, method="wilson")
@@ -277,6 +296,7 @@ def check_table(splits: TranslatedSplits, config: Config, options: TranslateOpti
     if options.data in PAPERS_DATA:
         published = Published("lchaim")("semantics", TEST, "same label")
         lines.append((f"{TEST}, in the paper", None, published, None, None))
+
     note = f"{options.check}, perceptron {options.hidden} trained on the originals of train."
     columns = ("split", "rows", "same label [95 %]", "accuracy, original", "accuracy, back")
     return Table("Labels of rows and of their back-translations", columns, tuple(lines), note)
@@ -295,13 +315,16 @@ def _write(splits: TranslatedSplits, data: DataConfig, options: TranslateOptions
         checked = _table_columns(rows)
         for name, column in _COLUMNS.items():
             checked[f"back_{column}"] = [getattr(row.back, name) for row in rows]
+
         for name, column in _COLUMNS.items():
             checked[f"similarity_{column}"] = [row.similarity[name] for row in rows]
         checked["kept"] = [row.keeps(options.minimum) for row in rows]
+
         checked_path = options.out / f"{split}.checked.csv"
         write_table(checked_path, checked)
         paths += [path, checked_path]
 
+    originals = [f"original_{column}" for column in _COLUMNS.values()]
     settings = {
         "title": f"{data.title or data.name}, machine-translated from {data.language}",
         "language": options.to,
@@ -315,18 +338,21 @@ def _write(splits: TranslatedSplits, data: DataConfig, options: TranslateOptions
             "label": "label",
             "guid": "guid",
             "group": "group",
-            "side": [f"original_{column}" for column in _COLUMNS.values()],
+            "side": originals,
         },
     }
-    return [*paths, write_config(options.out, options.name, files, settings)]
+    config = write_config(options.out, options.name, files, settings)
+    return [*paths, config]
 
 
 def _table_columns(rows: Sequence[Translated]) -> dict[str, list[Any]]:
+    """Lay out translations as the columns of a data set, with the original texts."""
     columns: dict[str, list[Any]] = {"guid": [row.original.guid for row in rows]}
     for name, column in _COLUMNS.items():
         columns[column] = [getattr(row.there, name) for row in rows]
     columns["label"] = [row.original.label for row in rows]
     columns["group"] = [row.original.group or row.original.guid for row in rows]
+
     for name, column in _COLUMNS.items():
         columns[f"original_{column}"] = [getattr(row.original, name) for row in rows]
     return columns

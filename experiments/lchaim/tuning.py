@@ -94,6 +94,7 @@ def run(arguments: Sequence[str]) -> None:
     settings = config.prompting
     if settings is None:
         raise ConfigError("heron prompt tune asks a model: leave baseline= and experiment= out")
+
     needed = len(options.candidates)
     if needed > options.rounds:
         raise ConfigError(
@@ -111,7 +112,8 @@ def run(arguments: Sequence[str]) -> None:
     def score(prompt: PromptConfig, rows: Sequence[Example]) -> Floats:
         of_prompt = replace(settings, prompt=prompt)
         prompted = replace(config, parts={"prompting": of_prompt})
-        return _row_scores(replace(system, settings=prompted.prompting), rows, prompted)
+        prompted_system = replace(system, settings=prompted.prompting)
+        return _row_scores(prompted_system, rows, prompted)
 
     first = settings.prompt
     if candidates:
@@ -119,17 +121,25 @@ def run(arguments: Sequence[str]) -> None:
     else:
         next_change = _random_changes(first, options.rounds, config.seed)
     rounds = list(climb(first, next_change, drawn_from, options.sample, config.seed, score))
-    last = [round for round in rounds if round.is_kept][-1].prompt
-    comparison = compare(score(first, held_out), score(last, held_out), config.seed)
+    kept = [round for round in rounds if round.is_kept]
+    last = kept[-1].prompt
+
+    first_N = score(first, held_out)
+    last_N = score(last, held_out)
+    comparison = compare(first_N, last_N, config.seed)
 
     tables = _tables(rounds, comparison, _score_name(config))
     print_tables(tables)
     result = {"rounds": [asdict(round) for round in rounds], "held_out": asdict(comparison)}
     write_json(options.out / "tune.json", result)
-    page = "\n\n".join(map(to_markdown, tables))
-    print_lines(write_file(options.out / "tune.md", page))
-    yaml = f"# @package prompting.prompt\n{dump_yaml(asdict(last))}"
-    print_lines(write_file(options.out / "prompt.yaml", yaml))
+
+    markdown = "\n\n".join(map(to_markdown, tables))
+    page = write_file(options.out / "tune.md", markdown)
+    print_lines(page)
+
+    yaml = dump_yaml(asdict(last))
+    prompt_file = write_file(options.out / "prompt.yaml", f"# @package prompting.prompt\n{yaml}")
+    print_lines(prompt_file)
 
 
 def climb(
@@ -157,7 +167,8 @@ def climb(
     change: Change | None = ("as given", first)
     while change is not None:
         description, prompt = change
-        drawn = random.Random(f"{seed}:{number}").sample(list(rows), sample)
+        source = random.Random(f"{seed}:{number}")
+        drawn = source.sample(list(rows), sample)
         scores_N = score(prompt, drawn)
         mean, low, high = interval(scores_N, seed)
         is_kept = mean > best
@@ -188,9 +199,10 @@ def compare(first_N: Floats, last_N: Floats, seed: int) -> HeldOut:
     bounds = score_intervals({"change": change_N}, seed=seed)
     better = int((change_N > 0).sum())
     worse = int((change_N < 0).sum())
+    differing = better + worse
     p = 1.0
-    if better + worse:
-        p = float(binomtest(better, better + worse).pvalue)
+    if differing:
+        p = float(binomtest(better, differing).pvalue)
     return HeldOut(
         rows=len(change_N),
         first=float(first_N.mean()),
@@ -233,14 +245,18 @@ def _row_scores(system: PromptedModel, rows: Sequence[Example], config: Config) 
 
 def _score_name(config: Config) -> str:
     scores = scores_of(config.task.name)
-    return scores.metric if isinstance(scores, TextScores) else "accuracy"
+    if isinstance(scores, TextScores):
+        return scores.metric
+    return "accuracy"
 
 
 def _given_changes(candidates: Sequence[Change]) -> NextChange:
     """Try the candidates in their order."""
 
     def next_change(kept: PromptConfig, number: int) -> Change | None:
-        return candidates[number - 1] if number <= len(candidates) else None
+        if number > len(candidates):
+            return None
+        return candidates[number - 1]
 
     return next_change
 
@@ -251,12 +267,16 @@ def _random_changes(first: PromptConfig, rounds: int, seed: int) -> NextChange:
     tried = {first.instruction}
 
     def next_change(kept: PromptConfig, number: int) -> Change | None:
-        changes = [change for change in line_changes(kept) if change[1].instruction not in tried]
+        changes = []
+        for description, prompt in line_changes(kept):
+            if prompt.instruction not in tried:
+                changes.append((description, prompt))
         if number > rounds or not changes:
             return None
-        change = source.choice(changes)
-        tried.add(change[1].instruction)
-        return change
+
+        description, prompt = source.choice(changes)
+        tried.add(prompt.instruction)
+        return description, prompt
 
     return next_change
 
@@ -289,6 +309,7 @@ def _read_prompt(name: str) -> PromptConfig:
     path = Path(name) if name.endswith(".yaml") else known.get(name)
     if path is None or not path.is_file():
         raise ConfigError(f"candidates={name}: no such prompt or file.{nearest(name, known)}")
+
     try:
         defaults = OmegaConf.structured(PromptConfig)
         values = OmegaConf.merge(defaults, read_yaml(path) or {})
@@ -303,6 +324,7 @@ def _read_prompt(name: str) -> PromptConfig:
 
 
 def _check_rendering(name: str, prompter: Prompter, example: Example) -> None:
+    """Raise a ConfigError that names a prompt whose template cannot be filled in."""
     try:
         prompter.messages(example, [example])
     except ConfigError as error:
@@ -314,7 +336,9 @@ def _tables(rounds: Sequence[Round], held_out: HeldOut, score: str) -> list[Tabl
     rows = []
     for number, round in enumerate(rounds):
         mean = Interval(round.score, round.low, round.high)
-        rows.append((number, round.change, mean, "yes" if round.is_kept else ""))
+        kept_cell = "yes" if round.is_kept else ""
+        rows.append((number, round.change, mean, kept_cell))
+
     sample = len(rounds[0].guids)
     climb_table = Table(
         f"{score} of each round",
@@ -328,7 +352,9 @@ def _tables(rounds: Sequence[Round], held_out: HeldOut, score: str) -> list[Tabl
     gain = kept[-1] - kept[0]
     difference = held_out.last - held_out.first
     noise = gain - difference
-    share = f"{noise:+.3f} of the gain of {gain:+.3f} was noise" if gain else "no gain"
+    share = "no gain"
+    if gain:
+        share = f"{noise:+.3f} of the gain of {gain:+.3f} was noise"
     cells = (
         held_out.first,
         held_out.last,

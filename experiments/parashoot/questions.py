@@ -59,16 +59,21 @@ def describe_questions(shipped: Shipped, options: AnalyzeOptions) -> AnalysisRes
     described = question_statistics(shipped.splits, config.language)
     tables = (size_table(described), length_table(described), *word_tables(described))
 
-    title = f"{config.name}: {', '.join(shipped.splits)}"
+    present = ", ".join(shipped.splits)
+    title = f"{config.name}: {present}"
     if shipped.missing:
-        title += f" (missing: {', '.join(sorted(shipped.missing))})"
+        missing = ", ".join(sorted(shipped.missing))
+        title += f" (missing: {missing})"
     image = lengths_figure(whole(described), with_synthetic(title, config.synthetic))
 
     facts = {}
     for name, split in described.items():
-        # Lengths are in lengths.csv.
-        counts = {key: n for key, n in asdict(split).items() if not isinstance(n, list)}
-        facts[name] = {**counts, "complex": split.complex}
+        facts_of_split = {}
+        for key, value in asdict(split).items():
+            if not isinstance(value, list):  # lengths are in lengths.csv
+                facts_of_split[key] = value
+        facts_of_split["complex"] = split.complex
+        facts[name] = facts_of_split
 
     return AnalysisResult(
         tables,
@@ -148,9 +153,11 @@ def length_table(described: Mapping[str, SplitStatistics]) -> Table:
     """
     rows: Rows = []
     for name, split in described.items():
-        questions, answers = split.question_lengths, split.answer_lengths
+        questions = split.question_lengths
         usual = _share_between(questions, 4, SIMPLE)
         rows.append((name, "questions", *_summary(questions), usual, split.complex))
+
+        answers = split.answer_lengths
         usual = _share_between(answers, 1, 4)
         rows.append((name, "answers", *_summary(answers), usual, None))
 
@@ -217,17 +224,17 @@ def _word_table(title: str, counts: Mapping[str, Mapping[str, int]]) -> Table:
 
 def length_counts(described: Mapping[str, SplitStatistics]) -> dict[str, list[str | int]]:
     """Count lengths as columns of a table: `split`, `of` (question, answer), `words`, `n`."""
-    rows: list[tuple[str | int, ...]] = []
+    columns: dict[str, list[str | int]] = {"split": [], "of": [], "words": [], "n": []}
     for name, split in described.items():
-        for kind, lengths in (
-            ("question", split.question_lengths),
-            ("answer", split.answer_lengths),
-        ):
+        lengths_of = {"question": split.question_lengths, "answer": split.answer_lengths}
+        for kind, lengths in lengths_of.items():
             counts = Counter(lengths)
-            rows += [(name, kind, length, counts[length]) for length in sorted(counts)]
-
-    columns = ("split", "of", "words", "n")
-    return {column: [row[index] for row in rows] for index, column in enumerate(columns)}
+            for length in sorted(counts):
+                columns["split"].append(name)
+                columns["of"].append(kind)
+                columns["words"].append(length)
+                columns["n"].append(counts[length])
+    return columns
 
 
 def lengths_figure(described: SplitStatistics, title: str) -> bytes:

@@ -89,10 +89,12 @@ def span_quality(request: TargetRequest) -> Filled:
     values: Values = {}
     for size in (MINIMAL, TOO_LONG, TOO_SHORT):
         hits = [answer.size == size for answer in judged]
-        values[size, "share"] = _estimate(share(hits, groups), len(judged), "judged answers")
+        of_judged = share(hits, groups)
+        values[size, "share"] = _estimate(of_judged, len(judged), "judged answers")
 
+    quality = quality_table(judged, empty)
     ceiling = ceiling_table(measure_ceiling(judged, request.seed))
-    return Filled({"table2": values}, (quality_table(judged, empty), ceiling))
+    return Filled({"table2": values}, (quality, ceiling))
 
 
 def question_words(request: TargetRequest) -> Filled:
@@ -120,7 +122,8 @@ def overlaps(request: TargetRequest) -> Filled:
     known; a second table has 50 drawn questions.
     """
     slicer, mark = _open_run(request)
-    classes, groups = slicer.split.frame["overlap_class"], slicer.groups
+    classes = slicer.split.frame["overlap_class"]
+    groups = slicer.groups
     classes_N = np.asarray(classes, dtype=object)
     group_N = group_ids(groups)
     wrong_N = classes_N != "equal"
@@ -139,8 +142,9 @@ def overlaps(request: TargetRequest) -> Filled:
     drawn_classes = [classes[row] for row in drawn]
     drawn_groups = [groups[row] for row in drawn]
     title = f"{len(drawn)} drawn questions, seed {request.seed}"
-    sample = replace(overlap_table(drawn_classes, drawn_groups), title=title)
-    tables = (overlap_table(classes, groups), sample)
+    of_drawn = replace(overlap_table(drawn_classes, drawn_groups), title=title)
+
+    tables = (overlap_table(classes, groups), of_drawn)
     return Filled({"table5": values}, tables, notes=_others(classes))
 
 
@@ -168,7 +172,8 @@ def interface(request: TargetRequest) -> Filled:
 def statistics(request: TargetRequest) -> Filled:
     """Count articles, paragraphs, questions and question words (Tables 1 and 3)."""
     counted = sizes(request)
-    values, notes = dict(counted.values), list(counted.notes)
+    values = dict(counted.values)
+    notes = list(counted.notes)
     if VALIDATION in _shipped(request).splits:
         of_words = question_words(request)
         values.update(of_words.values)
@@ -186,7 +191,9 @@ def lengths(request: TargetRequest) -> Filled:
     values: Values = {}
     if shown.complex is not None:
         # The paper's share is over all three files.
-        mark = "" if len(shipped.splits) == len(SPLITS) else splits
+        mark = ""
+        if len(shipped.splits) != len(SPLITS):
+            mark = splits
         share_of_complex = Estimate(shown.complex, n=shown.questions, of="questions", mark=mark)
         values["all", "complex"] = share_of_complex
 
@@ -247,7 +254,9 @@ def answered_examples(request: TargetRequest) -> Filled:
     legend = "Bold: the annotated answer. Underlined: the run's answer."
     table = _cards_table("Predicted answers", cards, ("annotated", "predicted", "relation"))
     page = _page("Figure A.1: predicted answers", cards, legend)
-    run = f"{slicer.split.run} ({mark})" if mark else slicer.split.run
+    run = str(slicer.split.run)
+    if mark:
+        run = f"{run} ({mark})"
     note = f"Answers of {run}. {legend}"
     return Filled(tables=(table,), files={"figureA1.html": page}, notes=(note,))
 
@@ -295,13 +304,15 @@ def _open_run(request: TargetRequest) -> tuple[Slicer, str]:
     """
     run = _one_file(request, "a run folder, of experiment=parashoot/alephbert")
     config = read_stored(open_run(run).path / "config.yaml")
-    data, encoder = config.data.name, config.encoder.name
+    data = config.data.name
+    encoder = config.encoder.name
 
     # The paper's validation file is the test file of parashoot_dev.
     paper_split = PAPER_SPLITS.get(data)
     split = paper_split or VALIDATION
     if not (run / "predictions" / f"{split}.parquet").is_file():
         split = "test"
+
     options = AnalyzeOptions(
         run=run,
         split=split,
@@ -390,17 +401,19 @@ def _card(
     cuts = {0, len(context)}
     for _, span in answers:
         cuts.update(span)
+
     pieces = []
     for start, end in pairwise(sorted(cuts)):
         names = [name for name, (low, high) in answers if low <= start and end <= high]
         pieces.append({"text": context[start:end], "marks": names})
 
+    named_texts = [(name, context[low:high]) for name, (low, high) in answers]
     return {
         "guid": example.guid,
         "title": "" if example.group == context else example.group,
         "question": example.text_pair or "",
         "pieces": pieces,
-        "answers": [(name, context[low:high]) for name, (low, high) in answers],
+        "answers": named_texts,
         "relation": relation,
     }
 
@@ -409,8 +422,10 @@ def _cards_table(title: str, cards: Sequence[Mapping[str, Any]], columns: Sequen
     """List examples: the question, and its answers by name."""
     rows = []
     for card in cards:
-        cells = {**dict(card["answers"]), "relation": card["relation"]}
-        rows.append((card["question"], *map(cells.get, columns), card["guid"]))
+        by_column = dict(card["answers"])
+        by_column["relation"] = card["relation"]
+        cells = [by_column.get(name) for name in columns]
+        rows.append((card["question"], *cells, card["guid"]))
     return Table(title, ("question", *columns, "guid"), tuple(rows))
 
 

@@ -74,6 +74,7 @@ def _sizes(published: Published) -> Iterator[Claim]:
         total = sum(parts)
         stated = published("table2", split, "all", "pairs")
         sizes.append(stated)
+
         yield Claim(
             f"total-{split}",
             "Table 2",
@@ -108,6 +109,7 @@ def _groups(published: Published) -> Iterator[Claim]:
         for name, count in zip(CLASSES, parts, strict=True):
             in_groups[name] += count
         total = sum(parts)
+
         yield Claim(
             f"group-{group}",
             "Table 3",
@@ -121,6 +123,7 @@ def _groups(published: Published) -> Iterator[Claim]:
     for name, count in in_groups.items():
         surplus[name] = count - published("table2", "train", name, "pairs")
     listed = ", ".join(f"{name} {rows:+,.0f}" for name, rows in surplus.items())
+
     yield Claim(
         "groups-overlap",
         "section 4, Table 3",
@@ -136,6 +139,7 @@ def _equation_1() -> Iterator[Claim]:
     confidence_G, variability_G = np.array([EXAMPLES[group] for group in GROUPS]).T
     scores_G = eq1(confidence_G, variability_G, swapped=False)
     easy, ambiguous, hard = map(float, scores_G)
+
     yield Claim(
         "equation-1",
         "section 4, equation 1",
@@ -167,6 +171,7 @@ def _equation_1() -> Iterator[Claim]:
     shown_scores = ", ".join(f"{score:.2f}" for score in scores)
     shown_epochs = ", ".join(right_epochs)
     lowest = min(scores)
+
     yield Claim(
         "equation-1-code",
         "section 4, equation 1",
@@ -203,6 +208,7 @@ def _steps(published: Published) -> Iterator[Claim]:
         same_steps = same_steps and steps == base
         listed.append(f"{name} {steps:,} of {size} = {steps * size:,}")
     curricula = "; ".join(listed)
+
     yield Claim(
         "equal-steps",
         "section 4, Length-CL",
@@ -230,6 +236,7 @@ def _class_scores(published: Published) -> Iterator[Claim]:
                 largest_gap = max(largest_gap, low - stated, stated - high)
                 bounds = f"{low:.3f} to {high:.3f}"
                 mistakes.append(f"{name} {stated:.2f}, but its P and R give {bounds}")
+
         yield Claim(
             f"classes-{_short_name(system)}",
             "section 5, Table 4",
@@ -279,6 +286,7 @@ def _prose(published: Published) -> Iterator[Claim]:
     best_micro, best_macro = _f1s(published, "Ro-BERT + Cart-Stra-CL++")
     micro_gain = best_micro - base_micro
     macro_gain = best_macro - base_macro
+
     yield Claim(
         "gain",
         "section 7, Table 5",
@@ -326,6 +334,7 @@ def _prose(published: Published) -> Iterator[Claim]:
     predicted = recall * rows / precision
     micro, _ = _f1s(published, system)
     guess = 1 / len(CLASSES)
+
     yield Claim(
         "zero-shot",
         "section 5, Tables 4 and 5",
@@ -360,6 +369,7 @@ def _agreement(published: Published) -> Iterator[Claim]:
         holds = holds or max(gaps) <= _HALF
     files = "; ".join(listed)
     kappa, micro, macro = stated
+
     yield Claim(
         "label-agreement",
         "section 3 and appendix A",

@@ -67,6 +67,7 @@ def splits(request: TargetRequest) -> Filled:
             row = "all" if name == OVERALL else name
             n = values["rows"]
             estimates[split, row, "pairs"] = Estimate(n)
+
             for column, key in means.items():
                 mean = values[key]
                 if mean is not None:
@@ -83,27 +84,33 @@ def groups(request: TargetRequest) -> Filled:
         file = request.files[0]
         statistics = read_statistics(file)
         label_N = _train_labels(file, statistics.guids, request)
-        counts = _class_counts(allenai(statistics), label_N, CLASSES)
+        of_groups = allenai(statistics)
+        counts = _class_counts(of_groups, label_N, CLASSES)
         return Filled({"table3": counts})
 
     mapped = read_mapped(_run(request, "ronli/siamese"))
     classes = mapped.dynamics.labels
     if not classes:
         raise ConfigError(f"from={mapped.folder}: its task has no classes")
-    label_N = np.array(classes, dtype=object)[mapped.dynamics.gold_N]
+
+    names = np.array(classes, dtype=object)
+    label_N = names[mapped.dynamics.gold_N]
+    of_groups = group_examples(mapped, "allenai")
     mark = run_mark(mapped.folder, "ronli", ENCODER)
-    counts = _class_counts(group_examples(mapped, "allenai"), label_N, classes, mark)
+    counts = _class_counts(of_groups, label_N, classes, mark)
     return Filled({"table3": counts})
 
 
 def _train_labels(file: Path, guids: Sequence[str], request: TargetRequest) -> np.ndarray:
     """Look up the label of each guid of a file in train; object `[N]`."""
-    train = _shipped("ronli", request).splits.get(TRAIN, [])
+    shipped = _shipped("ronli", request)
+    train = shipped.splits.get(TRAIN, [])
     labels = {example.guid: example.label for example in train}
     unknown = sum(guid not in labels for guid in guids)
     if unknown:
         problem = f"{unknown} of its {len(guids)} guids are not in train"
         raise DataError(str(file), problem, "see heron data ronli")
+
     return np.array([labels[guid] for guid in guids], dtype=object)
 
 
@@ -124,9 +131,14 @@ def data_map(request: TargetRequest) -> Filled:
     """Draw a run's data map (Figure 1)."""
     run = _run(request, "ronli/siamese")
     path = draw_map(RunFolder(run))
-    sizes = group_examples(read_mapped(run), "allenai")
-    rows = tuple((group, int(mask_N.sum())) for group, mask_N in sizes.items())
-    table = Table("Groups of the map", ("group", "examples"), rows)
+
+    rows = []
+    masks = group_examples(read_mapped(run), "allenai")
+    for group, mask_N in masks.items():
+        size = int(mask_N.sum())
+        rows.append((group, size))
+    table = Table("Groups of the map", ("group", "examples"), tuple(rows))
+
     figures = {"map.png": path.read_bytes()}
     return Filled(tables=(table,), figures=figures, notes=_instead(run))
 
@@ -143,6 +155,7 @@ def phrases(request: TargetRequest, label: str | None = None) -> Filled:
             different = different[:3]
         elif label != name:
             continue
+
         for text in different:
             if sentences:
                 rows.append((name, text, sentences.get((name, text))))
@@ -165,6 +178,7 @@ def _listed_phrases(request: TargetRequest) -> dict[str, list[str]]:
     (source,) = inspect(config, request.data_dir, request.cache_dir).values()
     if source.state is State.MISSING:
         raise DataError(str(source.path), "missing", f"from {config.homepage}")
+
     phrases: dict[str, list[str]] = json.loads(source.path.read_text("utf-8"))
     return phrases
 
@@ -176,7 +190,8 @@ def _sentences(files: Sequence[Path]) -> dict[tuple[str, str], int]:
         table = read_table(path)
         table.require("class", "phrase", "sentences")
         for row in table.rows:
-            counts[row["class"], row["phrase"]] = int(row["sentences"])
+            phrase = row["class"], row["phrase"]
+            counts[phrase] = int(row["sentences"])
     return counts
 
 
@@ -202,26 +217,39 @@ def artefacts(request: TargetRequest) -> Filled:
     """
     config = choose_present("snli", "control_dev", request.data_dir, request.cache_dir)
     shipped = read_shipped(config, request.data_dir, request.cache_dir)
-    notes = () if config.name == "snli" else (f"{config.name} in place of snli.",)
+    notes = []
+    if config.name != "snli":
+        notes.append(f"{config.name} in place of snli.")
+
     contradictions = 0
     with_word = []
     for example in _all_examples(shipped):
-        if example.label == "contradiction":
-            contradictions += 1
-            words = (example.text_pair or "").lower().split()
-            if not set(words).isdisjoint(NEGATIONS):
-                with_word.append(example)
+        if example.label != "contradiction":
+            continue
+        contradictions += 1
+        hypothesis = example.text_pair or ""
+        words = hypothesis.lower().split()
+        if not set(words).isdisjoint(NEGATIONS):
+            with_word.append(example)
+
     title = f"{len(with_word):,} of {contradictions:,} contradictions have such a word"
-    return Filled(tables=(_pairs_table(title, with_word[:_SHOWN]),), notes=notes)
+    table = _pairs_table(title, with_word[:_SHOWN])
+    return Filled(tables=(table,), notes=notes)
 
 
 def pairs(request: TargetRequest) -> Filled:
     """Show a pair of each class (Table 11), from the user's file."""
     shipped = _shipped("ronli", request)
-    by_length = sorted(_all_examples(shipped), key=lambda pair: (len(pair.text), pair.guid))
-    shortest = [next(pair for pair in by_length if pair.label == name) for name in CLASSES]
+    examples = _all_examples(shipped)
+    shortest = []
+    for name in CLASSES:
+        of_class = [example for example in examples if example.label == name]
+        example = min(of_class, key=lambda pair: (len(pair.text), pair.guid))
+        shortest.append(example)
+
     title = "Table 11: the pair with the shortest premise of each class"
-    return Filled(tables=(_pairs_table(title, shortest),), notes=_missing(shipped))
+    table = _pairs_table(title, shortest)
+    return Filled(tables=(table,), notes=_missing(shipped))
 
 
 def _all_examples(shipped: Shipped) -> list[Example]:
@@ -236,15 +264,21 @@ def agreement(request: TargetRequest) -> Filled:
     """
     by_guid = _corrected_labels(request)
     estimates = _agreement("automatic and manual", list(by_guid.values()), request.seed)
+
     notes = []
     file = request.data_dir / FIRST_FILE
     if file.is_file():
-        rows = json.loads(file.read_text("utf-8"))
-        first = [(str(row["label"]), str(row["corrected_label"])) for row in rows]
+        first = []
+        for row in json.loads(file.read_text("utf-8")):
+            labels = str(row["label"]), str(row["corrected_label"])
+            first.append(labels)
         estimates |= _agreement(f"first {len(first):,} pairs", first, request.seed)
     else:
         notes.append(f"{file} is not there: the first 1,266 pairs are left out.")
-    groups = _group_kappas(by_guid, request) if request.files else {}
+
+    groups: dict[Names, Estimate] = {}
+    if request.files:
+        groups = _group_kappas(by_guid, request)
     return Filled({"agreement": estimates, "table12": groups}, notes=notes)
 
 
@@ -273,6 +307,7 @@ def _group_kappas(
                 labels.append(by_guid[guid])
         if labels:
             estimates[group, "kappa"] = _kappa(labels, request.seed, mark)
+
     if not estimates:
         raise ConfigError(
             f"from={mapped.folder}: its examples are not those of data=ronli_auto; train on it"
@@ -284,7 +319,12 @@ def _corrected_labels(request: TargetRequest) -> dict[str, LabelPair]:
     """Read the automatic and the corrected label of each validation pair, by guid."""
     shipped = _shipped("ronli_auto", request)
     (examples,) = shipped.splits.values()
-    return {example.guid: (str(example.label), str(example.side["truth"])) for example in examples}
+    labels = {}
+    for example in examples:
+        automatic = str(example.label)
+        manual = str(example.side["truth"])
+        labels[example.guid] = automatic, manual
+    return labels
 
 
 def _kappa(label_pairs: Sequence[LabelPair], seed: int, mark: str = "") -> Estimate:
@@ -293,15 +333,16 @@ def _kappa(label_pairs: Sequence[LabelPair], seed: int, mark: str = "") -> Estim
     Its formula gives 0 for such rows, however many of them agree.
     """
     n = len(label_pairs)
-    automatic = {label for label, _ in label_pairs}
-    manual = {label for _, label in label_pairs}
-    if len(automatic) == 1 or len(manual) == 1:
+    automatic, manual = zip(*label_pairs, strict=True)
+    if len(set(automatic)) == 1 or len(set(manual)) == 1:
         return Estimate(math.nan, n=n, of="pairs", mark=mark)
 
     items = [str(row) for row in range(n)]
     labels = Labels(items, ("automatic", "manual"), label_pairs)
-    measured = agreements(labels, seed=seed)
-    by_measure = {agreement.measure: agreement for agreement in measured}
+    by_measure = {}
+    for measured in agreements(labels, seed=seed):
+        by_measure[measured.measure] = measured
+
     kappa = by_measure["Cohen's kappa"]
     assert kappa.value is not None
     return Estimate(kappa.value, kappa.low, kappa.high, kappa.n, "pairs", mark=mark)
@@ -333,7 +374,7 @@ def errors(request: TargetRequest) -> Filled:
         if not is_right:
             confidence = probabilities[row] or 0.0
             wrong.append((-confidence, guids[row], row))
-    wrong.sort()
+    wrong.sort()  # the most confident first; equal ones by guid
 
     golds = frame["gold"]
     predictions = frame["prediction"]
@@ -351,8 +392,11 @@ def errors(request: TargetRequest) -> Filled:
 
 
 def _pairs_table(title: str, examples: Sequence[Example]) -> Table:
-    rows = tuple((example.label, *_cut_texts(example), example.guid) for example in examples)
-    return Table(title, ("label", "premise", "hypothesis", "guid"), rows)
+    rows: list[tuple[Cell, ...]] = []
+    for example in examples:
+        premise, hypothesis = _cut_texts(example)
+        rows.append((example.label, premise, hypothesis, example.guid))
+    return Table(title, ("label", "premise", "hypothesis", "guid"), tuple(rows))
 
 
 def _cut_texts(example: Example) -> tuple[str, str]:
@@ -369,13 +413,18 @@ def _shipped(name: str, request: TargetRequest) -> Shipped:
 def _missing(shipped: Shipped) -> tuple[str, ...]:
     """Name the splits that a table lacks."""
     missing = [name for name in shipped.missing if name not in shipped.splits]
-    return (f"Left out, since the file is missing: {', '.join(missing)}.",) if missing else ()
+    if not missing:
+        return ()
+    names = ", ".join(missing)
+    return (f"Left out, since the file is missing: {names}.",)
 
 
 def _instead(run: Path) -> tuple[str, ...]:
     """Say how a run deviates from the paper's."""
     mark = run_mark(run, "ronli", ENCODER)
-    return (f"In place of the paper's: {mark}.",) if mark else ()
+    if not mark:
+        return ()
+    return (f"In place of the paper's: {mark}.",)
 
 
 def _run(request: TargetRequest, expected: str) -> Path:

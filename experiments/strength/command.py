@@ -146,8 +146,10 @@ def _variants(matres: Path, trc: Path, out: Path) -> Path:
 
 
 def _write_rows(path: Path, rows: Sequence[Mapping[str, str]]) -> None:
-    columns = ("guid", "document", "text", "label")
-    write_table(path, {column: [row[column] for row in rows] for column in columns})
+    columns = {}
+    for name in ("guid", "document", "text", "label"):
+        columns[name] = [row[name] for row in rows]
+    write_table(path, columns)
 
 
 class Runs:

@@ -54,8 +54,13 @@ def finished(cell: Cell, out: Path) -> list[RunRecord]:
         cell: of the plan.
         out: the folder of all runs.
     """
-    folders = [out / cell.key / job for job in cell.jobs()]
-    return [collect(folder)[0] for folder in folders if RunFolder(folder).state() == "done"]
+    runs = []
+    for job in cell.jobs():
+        folder = out / cell.key / job
+        if RunFolder(folder).state() == "done":
+            run = collect(folder)[0]
+            runs.append(run)
+    return runs
 
 
 def mean_score(plan: StrengthPlan, cell: Cell, out: Path) -> float | None:
@@ -77,8 +82,12 @@ def mean_score(plan: StrengthPlan, cell: Cell, out: Path) -> float | None:
 
 def _score_summary(plan: StrengthPlan, cell: Cell, runs: Sequence[RunRecord]) -> Summary | None:
     of_set = plan.sets[cell.set]
-    scores = [run.score(of_set.split, of_set.metric) for run in runs]
-    return summarize(score for score in scores if score is not None)
+    scores = []
+    for run in runs:
+        score = run.score(of_set.split, of_set.metric)
+        if score is not None:
+            scores.append(score)
+    return summarize(scores)
 
 
 def overview(cells: Sequence[Cell], out: Path) -> Table:
@@ -91,7 +100,9 @@ def overview(cells: Sequence[Cell], out: Path) -> Table:
     rows = []
     for cell in cells:
         done = len(finished(cell, out))
-        rows.append((cell.set, cell.name, cell.against or None, done, len(cell.jobs())))
+        jobs = len(cell.jobs())
+        rows.append((cell.set, cell.name, cell.against or None, done, jobs))
+
     columns = ("set", "cell", "against", "done", "runs")
     return Table(f"Cells, in {out}", columns, tuple(rows))
 
@@ -138,11 +149,15 @@ def _row(plan: StrengthPlan, cell: Cell, out: Path, minutes: dict[str, float]) -
     runs = finished(cell, out)
     names = [f"{cell.key}/{run.path.name}" for run in runs]
     average = summarize(minutes[name] for name in names if name in minutes)
-    row = StrengthRow(cell, runs, Formatted(average.mean, ".1f") if average else None)
+    mean_minutes = None
+    if average:
+        mean_minutes = Formatted(average.mean, ".1f")
+    row = StrengthRow(cell, runs, mean_minutes)
 
     if not cell.against:
         return row
-    other_runs = finished(plan.find(cell.set, cell.against), out)
+    other = plan.find(cell.set, cell.against)
+    other_runs = finished(other, out)
     if not runs or not other_runs:
         return row
 
@@ -151,10 +166,11 @@ def _row(plan: StrengthPlan, cell: Cell, out: Path, minutes: dict[str, float]) -
     of_set = plan.sets[cell.set]
     options = CompareOptions(split=of_set.split, metric=of_set.metric, rows="shared")
     try:
-        return row._replace(comparison=compare([baseline, system], options))
+        comparison = compare([baseline, system], options)
     except HeronError as error:
         print(f"heron strength: {cell.key}: {error}")
         return row
+    return row._replace(comparison=comparison)
 
 
 def _corrected(plan: StrengthPlan, rows: Sequence[StrengthRow]) -> list[StrengthRow]:
@@ -171,8 +187,12 @@ def _corrected(plan: StrengthPlan, rows: Sequence[StrengthRow]) -> list[Strength
     for name in plan.sets:
         of_set = [row for row in rows if row.cell.set == name]
         p_values = {row.cell.key: row.test.randomization.p for row in of_set if row.test}
-        p_holm = dict(zip(p_values, holm(list(p_values.values())), strict=True))
-        ordered += [row._replace(p_holm=p_holm.get(row.cell.key)) for row in of_set]
+        corrected = holm(list(p_values.values()))
+        p_holm = dict(zip(p_values, corrected, strict=True))
+
+        for row in of_set:
+            p = p_holm.get(row.cell.key)
+            ordered.append(row._replace(p_holm=p))
     return ordered
 
 

@@ -40,23 +40,32 @@ def tag_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOp
             truncation=True,
             max_length=options.max_length,
         )
-        gold = [tag_ids[tag] for tag in (example.target or "").split()]
         positions = first_tokens(encoding.word_ids())
+        gold_tags = (example.target or "").split()
+        gold = [tag_ids[tag] for tag in gold_tags]
+        token_tags = tags_of_tokens(positions, gold)
+
         tokens.append(token_ids(encoding["input_ids"]))
         words.append(token_ids(positions))
-        tags.append(token_ids(tags_of_tokens(positions, gold)))
+        tags.append(token_ids(token_tags))
         cut.append(bool(encoding.encodings[0].overflowing))
 
+    flat_tags, _ = flatten(tags)
+    flat_words, _ = flatten(words)
     columns = {
-        "tags": Column(flatten(tags)[0], "token", IGNORED),
-        "words": Column(flatten(words)[0], "token"),
+        "tags": Column(flat_tags, "token", IGNORED),
+        "words": Column(flat_words, "token"),
     }
     labels_R = options.label_ids(examples)
     return Features.of_rows(examples, tokens, cut, labels_R=labels_R, columns=columns)
 
 
 def first_tokens(word_of_token: Sequence[int | None]) -> list[int]:
-    """Give each word's first token the word's position in the sentence, and other tokens -1."""
+    """Give each word's first token the word's position in the sentence, and other tokens -1.
+
+    Args:
+        word_of_token: the position of each token's word; None: a special token.
+    """
     positions = []
     last_word = None
     for word in word_of_token:
@@ -69,10 +78,19 @@ def first_tokens(word_of_token: Sequence[int | None]) -> list[int]:
 
 
 def tags_of_tokens(positions: Sequence[int], gold: Sequence[int]) -> list[int]:
-    """Give each word's first token the word's tag; others, and all without gold, are ignored."""
-    if not gold:
-        return [IGNORED] * len(positions)
-    return [gold[word] if word >= 0 else IGNORED for word in positions]
+    """Give each word's first token the word's tag; other tokens are ignored.
+
+    Args:
+        positions: as `first_tokens` returns them.
+        gold: tag ids of the words; empty: the sentence has no tags, and all tokens are ignored.
+    """
+    tags = []
+    for word in positions:
+        if gold and word >= 0:
+            tags.append(gold[word])
+        else:
+            tags.append(IGNORED)
+    return tags
 
 
 def head_in_transformers(head: Any, encoder: Any, tokenizer: Any, config: Config) -> Any:
@@ -95,6 +113,7 @@ class TagOutput(Output):
         rows = self.rows_R.tolist()
         words_RL = self.words_RL.tolist()
         best_RL = self.best_RL.tolist()
+
         tags_by_row = {}
         for row, words, best in zip(rows, words_RL, best_RL, strict=True):
             tags = [names[tag_id] for tag_id in best]
@@ -115,7 +134,6 @@ class TaggingModule(TaskModule):
         words_RL = batch.columns["words"]
         known_RL = tags_RL != IGNORED
         counts_R = known_RL.sum(dim=1)
-        rows = 0 if batch.is_stand_in else len(batch)
 
         smoothing = self.config.optim.label_smoothing
         total = F.cross_entropy(
@@ -136,6 +154,8 @@ class TaggingModule(TaskModule):
         margin_R = (margin_RL * known_RL).sum(dim=1) / counts_R
         right_R = (~known_RL | (margin_RL > 0)).all(dim=1)
         observed_R3 = torch.stack([p_gold_R, right_R, margin_R], dim=1)
+
+        rows = 0 if batch.is_stand_in else len(batch)
         return TagOutput(
             loss=loss,
             weight=counts_R[:rows].sum().float(),
@@ -149,9 +169,10 @@ class TaggingModule(TaskModule):
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> "TagPredictions":
         """Predict a tag for each word; `O` for words that are truncated or without a token."""
+        label_order = self.config.data.label_order
         tags_by_row: dict[int, dict[int, str]] = {}
         for output in outputs:
-            tags_by_row.update(output.tags_by_row(self.config.data.label_order))
+            tags_by_row.update(output.tags_by_row(label_order))
 
         predicted = []
         tags = []
@@ -160,10 +181,15 @@ class TaggingModule(TaskModule):
             tag_of_word = tags_by_row.get(row)
             if tag_of_word is None:
                 continue
-            word_count = len(example.text.split(" "))
-            tags_of_words = [tag_of_word.get(word, OUTSIDE) for word in range(word_count)]
+
+            words = example.text.split(" ")
+            tags_of_words = []
+            for position in range(len(words)):
+                tag = tag_of_word.get(position, OUTSIDE)
+                tags_of_words.append(tag)
             predicted.append(example)
             tags.append(" ".join(tags_of_words))
+
         return TagPredictions(predicted, tags)
 
 
@@ -172,10 +198,15 @@ class TagPredictions(Predictions):
 
     def scores(self, config: Config) -> dict[str, float]:
         """Score the sentences with gold tags."""
-        tagged = [(gold, text) for gold, text in zip(self.golds, self.texts, strict=True) if gold]
-        if not tagged:
+        golds = []
+        texts = []
+        for gold, text in zip(self.golds, self.texts, strict=True):
+            if gold:
+                golds.append(gold)
+                texts.append(text)
+
+        if not golds:
             return {}
-        golds, texts = zip(*tagged, strict=True)
         return entity_scores(config.data.label_order, golds, texts)
 
 

@@ -1,7 +1,6 @@
 """Sentences of words with tags: CoNLL and BMES files, and tables with lists of both."""
 
-from collections.abc import Mapping
-from itertools import groupby
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from heron.base.errors import DataError
@@ -34,28 +33,36 @@ def open_sentences(config: DataConfig, files: Mapping[str, Path]) -> Reader:
 
 
 def lines_table(path: Path, columns: Columns) -> FileTable:
-    """Read a file with one word per line and, after the line's last blank, its tag."""
+    """Read a file with one word per line and, after the line's last blank, its tag.
+
+    Sentences are separated by empty lines.
+
+    Returns:
+        A row for each sentence, with the number of its first line.
+    """
     try:
-        lines = enumerate(read_bytes(path).decode("utf-8-sig").split("\n"), 1)
+        lines = read_bytes(path).decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise DataError(str(path), f"cannot be read: {error}") from error
 
     table = FileTable(path, (columns.text, columns.label), [], [], [])
-    for has_words, group in groupby(lines, lambda line: bool(line[1].strip())):
-        if not has_words:
+    in_sentence = False
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            in_sentence = False
             continue
-        words = []
-        tags = []
-        numbered_lines = list(group)
-        for _, line in numbered_lines:
-            word, *tag = line.rsplit(None, 1)
-            words.append(word)
-            tags += tag  # none on a line of one word, which the reader reports
 
-        row = {columns.text: words, columns.label: tags}
-        first_number, _ = numbered_lines[0]
-        table.rows.append(row)
-        table.lines.append(first_number)
+        if not in_sentence:
+            words: list[str] = []
+            tags: list[str] = []
+            row = {columns.text: words, columns.label: tags}
+            table.rows.append(row)
+            table.lines.append(number)
+            in_sentence = True
+
+        word, *tag = line.rsplit(None, 1)
+        words.append(word)
+        tags += tag  # none on a line of one word, which the reader reports
     return table
 
 
@@ -68,6 +75,7 @@ class SentenceReader(TableReader):
         line = self.table.lines[index]
         columns = self.config.columns
         guid = self.guid(row.get(columns.guid), line)
+
         words = split_cell(row[columns.text])
         tags = []
         if self.labels != "ignored":
@@ -77,6 +85,7 @@ class SentenceReader(TableReader):
         if not words or (tags and len(tags) != len(words)):
             counts = f"{len(words)} words, {len(tags)} tags"
             self.problem(line, counts, "a tag for each word")
+
         unknown = set(tags).difference(self.config.label_order)
         if unknown:
             names = ", ".join(sorted(unknown))
@@ -92,8 +101,7 @@ class SentenceReader(TableReader):
         group = row.get(columns.group or "")
         gold = {}
         if tags:
-            entity_tags = [tag for tag in tags if tag != OUTSIDE]
-            gold["label"] = entity_tags[0] if entity_tags else OUTSIDE
+            gold["label"] = first_entity_tag(tags)
             gold["target"] = " ".join(tags)
         return self.example(index, guid, text, {}, group, **gold)
 
@@ -101,6 +109,14 @@ class SentenceReader(TableReader):
         """Normalise a word; blanks inside it become no-break spaces."""
         pieces = normalise(word, self.language, self.config.unicode).split()
         return "\u00a0".join(pieces or word.split())
+
+
+def first_entity_tag(tags: Sequence[str]) -> str:
+    """Return the tag of the first word in an entity, which is the label of a sentence."""
+    for tag in tags:
+        if tag != OUTSIDE:
+            return tag
+    return OUTSIDE
 
 
 def split_cell(cell: object) -> list[str]:

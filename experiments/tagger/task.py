@@ -29,9 +29,11 @@ def entities(tags: Sequence[str], closed: bool) -> set[tuple[str, int, int]]:
         end += 1
         if prefix not in ("B", "S"):
             continue
+
         while prefix in "BIM" and end < len(tags) and continues(tags[end], kind):
             prefix = tags[end][0]
             end += 1
+
         if prefix in "ES" or not closed:
             spans.add((kind, start, end))
     return spans
@@ -103,8 +105,10 @@ def text_scores() -> TextScores:
     def exact_matches(
         tags: Sequence[str], golds: Sequence[Sequence[str]], *_: Any
     ) -> dict[str, Any]:
-        pairs = zip(tags, golds, strict=True)
-        return {"exact_match": np.array([predicted == gold for predicted, (gold,) in pairs], float)}
+        matches = []
+        for predicted, (gold,) in zip(tags, golds, strict=True):
+            matches.append(predicted == gold)
+        return {"exact_match": np.array(matches, float)}
 
     def entities_together(
         examples: Sequence[Example], tags: Sequence[str], config: DataConfig

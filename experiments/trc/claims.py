@@ -34,6 +34,7 @@ def claims() -> Iterator[Claim]:
     total = sum(counts.values())
     stated = published("table2", "total", "count")
     addends = " + ".join(f"{count:,.0f}" for count in counts.values())
+
     yield Claim(
         "total",
         "Table 2",
@@ -63,6 +64,7 @@ def claims() -> Iterator[Claim]:
         leaders = [encoder for encoder, score in best.items() if score == top]
         stated_best = best["AlephBERTGimmel"]
         names = ", ".join(leaders)
+
         yield Claim(
             f"best-encoder-{kind}",
             "section 4.1",
@@ -108,6 +110,7 @@ def _agreement(published: Published) -> Iterator[Claim]:
         shown_stated = ", ".join(f"{kappa:.2f}" for kappa in stated)
         shown = ", ".join(f"{kappa:.3f}" for kappa in kappas)
         gaps = [abs(a - b) for a, b in zip(kappas, stated, strict=True)]
+
         yield Claim(
             name,
             "section 3.4, Table 3",
@@ -126,6 +129,7 @@ def _relaxed_score() -> Iterator[Claim]:
     right = int(np.trace(counts[:-1, :-1]))
     ignored = right / (samples - vague)
     counted = (right + vague) / samples
+
     yield Claim(
         "relaxed-score",
         "section 4.1 and limitations",
@@ -144,6 +148,7 @@ def _windows(total: float) -> Iterator[Claim]:
     samples = int(counts.sum())
     mixed = samples - int(np.trace(counts))
     stated_mixed, stated_windows = STATED_WINDOWS
+
     yield Claim(
         "windows",
         "section 3.4",
@@ -191,6 +196,7 @@ def _matres(published: Published, trc: dict[str, float]) -> Iterator[Claim]:
         gaps.append(abs(share - printed))
     stated_shares = ", ".join(stated)
     shares = ", ".join(listed)
+
     yield Claim(
         "matres-shares",
         "Table 2",

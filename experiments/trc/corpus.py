@@ -107,22 +107,27 @@ def make_pairs(document: Document, markers: Markers, size: int = 2) -> Iterator[
         return
     seen: set[tuple[int, int]] = set()
     number = 0
-    for window in range(max(len(document.sentences) - size + 1, 1)):
+    windows = max(len(document.sentences) - size + 1, 1)
+    for window in range(windows):
         sentences = document.sentences[window : window + size]
         low = sentences[0].start
         high = sentences[-1].end
-        inside = [
-            index
-            for index, event in enumerate(document.events)
-            if low <= event.start and event.end <= high
-        ]
+
+        inside = []
+        for index, event in enumerate(document.events):
+            if low <= event.start and event.end <= high:
+                inside.append(index)
+
         for events in combinations(inside, 2):
+            if events in seen:
+                continue
+            seen.add(events)
+
             label: str | None = ""
             if document.labels is not None:
                 label = document.labels.get(events)
-            if events in seen or label is None:
+            if label is None:
                 continue
-            seen.add(events)
 
             spans = [document.events[index] for index in events]
             in_window = [Span(start - low, end - low) for start, end in spans]
@@ -144,22 +149,27 @@ def read_documents(path: Path) -> list[Document]:
         documents = json.loads(path.read_text("utf-8"))["documents"]
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(str(path), f"cannot be read: {error}", "TRC_data.json") from error
+
     return [_document(path, fields) for fields in documents]
 
 
 def _document(path: Path, fields: dict[str, Any]) -> Document:
     """Read the JSON object of a document."""
-    where = f"{path}: document {fields.get('document_id')}"
+    identifier = fields.get("document_id")
+    where = f"{path}: document {identifier}"
     try:
         text = fields["text"]
         events = sorted(fields["events"], key=itemgetter("start"))
+
         spans = []
         indices = {}
         for index, event in enumerate(events):
             guid = event["event_id"]
             indices[guid] = index
+
+            start = event["start"]
             end = event["end"] + 1  # the file names the last character
-            spans.append(Span(event["start"], end))
+            spans.append(Span(start, end))
 
         labels = {}
         for relation in fields["temporal_relations"]:
@@ -177,11 +187,17 @@ def _document(path: Path, fields: dict[str, Any]) -> Document:
         problem = f"events {misplaced} do not have their text"
         raise DataError(where, problem, "check start and end")
 
-    sentences = [Span(*match.span()) for match in _SENTENCE.finditer(text)]
+    sentences = []
+    for match in _SENTENCE.finditer(text):
+        span = Span(*match.span())
+        sentences.append(span)
+
+    # Blanks after the last full stop are no sentence.
     if len(sentences) > 1:
-        *others, last = sentences
+        last = sentences[-1]
         if not text[last.start :].strip():
-            sentences = others
+            sentences.pop()
+
     name = str(fields["document_id"])
     return Document(name, text, sentences, spans, labels)
 
@@ -190,10 +206,19 @@ def read_treebank(path: Path, forms: Sequence[str] = NO_EVENTS, every: int = 0) 
     """Read verb events from CoNLL-U: words tagged VERB, without some verb forms.
 
     An event is the whole token, with its prefixes, as in the released texts. Documents begin at
-    `# newdoc`; without it, `every` sentences make a document (0: the file is one document).
+    `# newdoc`.
+
+    Args:
+        path: a CoNLL-U file, which may be packed by gzip.
+        forms: verb forms that are not events.
+        every: sentences of a document, if the file has no `# newdoc`; 0: it is one document.
+
+    Raises:
+        DataError: a token is not in the text of its sentence.
     """
     sentences = list(read_conllu(path))
     starts = [_starts_document(sentence) for sentence in sentences]
+
     if every and not any(starts):
         starts = [index % every == 0 for index in range(len(sentences))]
 
@@ -225,15 +250,19 @@ def _join_sentences(name: str, group: Sequence[Sentence], forms: Sequence[str]) 
             text += " "
         position = len(text)
         text += sentence.text
-        sentences.append(Span(start, len(text)))
+        end = len(text)
+        sentences.append(Span(start, end))
+
         for token in sentence.tokens:
             begin = text.find(token.form, position)
             if begin < 0:
                 problem = f"the token '{token.form}' is not in the text"
                 raise DataError(sentence.where, problem, "# text holds the tokens in order")
+
             position = begin + len(token.form)
             if is_event(token, forms):
                 events.append(Span(begin, position))
+
     return Document(name, text, sentences, events)
 
 
@@ -242,23 +271,38 @@ def is_event(token: Token, forms: Sequence[str] = NO_EVENTS) -> bool:
 
     Hebrew's existentials (yesh, ein) are tagged VERB, but are not events in the release. Forms of
     "to be" are left out only if the treebank marks them.
+
+    Args:
+        token: its words may be a prefix and a verb.
+        forms: values of Universal Dependencies' feature `VerbForm`.
     """
     left_out = {f"VerbForm={form}" for form in forms}.union(_EXISTENTIAL)
     for word in token.words:
+        if word.pos != "VERB":
+            continue
+        if word.lemma in _EXISTENTIALS or word.form in _EXISTENTIALS:
+            continue
         features = word.feats.split("|")
-        is_existential = word.lemma in _EXISTENTIALS or word.form in _EXISTENTIALS
-        if word.pos == "VERB" and left_out.isdisjoint(features) and not is_existential:
+        if left_out.isdisjoint(features):
             return True
     return False
 
 
 def split_documents(names: Sequence[str], share: float, seed: int) -> set[str]:
-    """Draw the test split's documents, at least one of two or more unless `share` is 0."""
-    documents = np.random.default_rng(seed).permutation(sorted(set(names)))
+    """Draw the test split's documents, at least one of two or more unless `share` is 0.
+
+    Args:
+        names: the document of each pair; repetitions do not matter.
+        share: fraction of the documents.
+        seed: of the drawing.
+    """
+    documents = sorted(set(names))
     if share == 0 or len(documents) < 2:
         return set()
+
+    shuffled = np.random.default_rng(seed).permutation(documents)
     size = max(round(share * len(documents)), 1)
-    return set(documents[:size].tolist())
+    return set(shuffled[:size].tolist())
 
 
 @dataclass
@@ -314,6 +358,7 @@ def _pairs(arguments: Sequence[str]) -> int:
         pairs += make_pairs(document, markers, options.window)
     if not pairs:
         raise DataError(str(source), "has no pair of events", "events are tagged VERB")
+
     counts = _count_table(documents, pairs)
     print_tables([counts])
 
@@ -326,7 +371,8 @@ def _pairs(arguments: Sequence[str]) -> int:
             guids = []
             for pair in pairs:
                 document = by_name[pair.document]
-                guids.append(document.event_guid(pair.events[side]))
+                event = pair.events[side]
+                guids.append(document.event_guid(event))
             columns[name] = guids
 
         unanswered = [""] * len(pairs)
@@ -344,6 +390,7 @@ def _pairs(arguments: Sequence[str]) -> int:
         folder = options.out / "inception"
         inception.write_documents(documents, pairs, folder)
         print_lines(f"{folder}: {len(documents)} documents", files=[folder])
+
     if is_labelled:
         _write_data_set(pairs, options.out, options.language, options.test, options.seed)
     return 0
@@ -368,6 +415,7 @@ def _count_table(documents: Sequence[Document], pairs: Sequence[EventPair]) -> T
     windows = {(pair.document, pair.window) for pair in pairs}
     counts["windows with pairs"] = len(windows)
     counts["pairs"] = len(pairs)
+
     labels = Counter(pair.label for pair in pairs)
     for name in LABELS.values():
         counts[name] = labels[name]
@@ -411,6 +459,7 @@ def _collect(arguments: Sequence[str]) -> int:
     table.require("guid", "document", "window", "text", "language")
     if options.axes and len(options.axes) != len(options.answers):
         raise ConfigError("axes: one file for each of answers, in their order")
+
     problems = [*table.missing_values("guid"), *table.duplicates("guid")]
     raise_all(problems)
 
@@ -448,15 +497,17 @@ def _collect(arguments: Sequence[str]) -> int:
 
     pairs = []
     for index, guid in enumerate(guids):
-        label = decided.get(guid, "") or _common_label(values[index])
+        label = decided.get(guid) or _common_label(values[index])
         if not label:
             continue
+
         row = table.rows[index]
         document = cell_text(row["document"])
         pair = EventPair(guid, document, windows[index], texts[index], label)
         pairs.append(pair)
     if not pairs:
         raise DataError(str(options.pairs), "no pair has a label", "q1 and q2: yes or no")
+
     language = cell_text(table.rows[0]["language"])
     _write_data_set(pairs, options.out, language, options.test, options.seed)
     return 0
@@ -466,7 +517,9 @@ def _print_agreement(labels: Labels) -> None:
     """Print the agreement of two annotators or more, and the confusion of two."""
     if len(labels.raters) < 2:
         return
-    tables = [agreement_table([("all", agreements(labels, VAGUE))])]
+
+    measured = agreements(labels, VAGUE)
+    tables = [agreement_table([("all", measured)])]
     if len(labels.raters) == 2:
         tables.append(confusion_table(labels))
     print_tables(tables)
@@ -505,6 +558,7 @@ def _windows(table: FileTable) -> list[int]:
         except (TypeError, ValueError, OverflowError):
             problem = f"window '{window}'"
             problems.append(Problem(table.where(index), problem, "a number, as in pairs.csv"))
+
     raise_all(problems)
     return windows
 
@@ -518,20 +572,34 @@ def _common_label(labels: Sequence[str]) -> str:
 
 
 def _separate_axes(answers: dict[str, str], path: Path, table: FileTable) -> None:
-    """Label pairs of different axes VAGUE in an annotator's answers."""
+    """Label pairs of different axes VAGUE in an annotator's answers.
+
+    Args:
+        answers: labels by guid of a pair; changed in place.
+        path: the annotator's axes.
+        table: the pairs.
+    """
     table.require(*EVENTS)
     first_column, second_column = EVENTS
-    firsts = [cell_text(row[first_column]) for row in table.rows]
-    seconds = [cell_text(row[second_column]) for row in table.rows]
-    axes = _read_axes(path, {*firsts, *seconds})
+    guids = []
+    event_pairs = []
+    events: set[str] = set()
+    for row in table.rows:
+        first = cell_text(row[first_column])
+        second = cell_text(row[second_column])
+        guid = cell_text(row["guid"])
+        guids.append(guid)
+        event_pairs.append((first, second))
+        events.update((first, second))
+    axes = _read_axes(path, events)
 
     separate = 0
     ordered = 0
-    for row, first, second in zip(table.rows, firsts, seconds, strict=True):
+    for guid, (first, second) in zip(guids, event_pairs, strict=True):
         if share_axis(axes[first], axes[second]):
             continue
+
         separate += 1
-        guid = cell_text(row["guid"])
         if answers.get(guid, VAGUE) != VAGUE:
             ordered += 1
         answers[guid] = VAGUE
@@ -564,6 +632,7 @@ def _read_axes(path: Path, events: set[str]) -> dict[str, EventAxis]:
         if guid in axes:
             has_event = True
             axes[guid] = EventAxis(axis or MAIN, connects)
+
     if not has_event:
         problems.append(Problem(str(path), "has no event of the pairs", "guids of events.csv"))
     raise_all(problems)
@@ -593,6 +662,7 @@ def _read_answers(path: Path, guids: set[str]) -> dict[str, str]:
             except ValueError as error:
                 problems.append(Problem(where, str(error), "q1 and q2: yes or no"))
         seen.add(guid)
+
     raise_all(problems)
     return labels
 
@@ -623,7 +693,15 @@ def _label(answers: Sequence[str]) -> str:
 def _write_data_set(
     pairs: Sequence[EventPair], out: Path, code: str, test: float, seed: int
 ) -> None:
-    """Write the splits and the YAML by which `heron train` reads them."""
+    """Write the splits and the YAML by which `heron train` reads them.
+
+    Args:
+        pairs: of all splits.
+        out: the folder of the files.
+        code: of the texts' language.
+        test: fraction of the documents in the test split.
+        seed: of the test split.
+    """
     names = [pair.document for pair in pairs]
     test_documents = split_documents(names, test, seed)
     splits: dict[str, list[EventPair]] = {"train": [], "test": []}
@@ -636,6 +714,7 @@ def _write_data_set(
         path = out / f"{split}.csv"
         write_table(path, _pair_columns(rows))
         files[split] = path, len(rows)
+
         documents = {pair.document for pair in rows}
         counts = f"{len(rows):,} pairs of {len(documents)} documents"
         print_lines(f"{path}: {counts}", files=[path])

@@ -44,19 +44,35 @@ Triple = tuple[Side, Side, Side]
 
 def transitive(columns: Mapping[str, Sequence[Any]]) -> dict[str, float]:
     """Score the labels that `decode_windows` chooses: `transitive_macro_f1` and so on."""
-    labels = [name.removeprefix("p/") for name in columns if name.startswith("p/")]
-    probabilities_RC = np.asarray([columns[f"p/{label}"] for label in labels]).T
+    probabilities = {}
+    for name, values in columns.items():
+        if name.startswith("p/"):
+            label = name.removeprefix("p/")
+            probabilities[label] = values
+    labels = list(probabilities)
+    probabilities_RC = np.asarray(list(probabilities.values())).T
+
     pairs = [_unmarked(text) for text in columns["text"]]
-    decoded = [labels[number] for number in decode_windows(pairs, probabilities_RC, labels)]
+    decoded_R = decode_windows(pairs, probabilities_RC, labels)
+    decoded = [labels[number] for number in decoded_R]
     scores = score_task("relation", columns["gold"], decoded, labels)
-    return {f"transitive_{name}": score for name, score in scores.items() if "/" not in name}
+
+    transitive_scores = {}
+    for name, score in scores.items():
+        if "/" not in name:  # scores of single classes are left out
+            transitive_scores[f"transitive_{name}"] = score
+    return transitive_scores
 
 
 def _unmarked(text: str) -> Example:
     """Remove its language's markers from a text."""
-    markers = (Markers(*get_language(code).event_markers) for code in LANGUAGES)
-    used = next(known for known in markers if all(marker in text for marker in known))
-    plain, spans = parse_marked(text, used)
+    for code in LANGUAGES:
+        language = get_language(code)
+        markers = Markers(*language.event_markers)
+        if all(marker in text for marker in markers):
+            break
+
+    plain, spans = parse_marked(text, markers)
     return Example("", plain, spans=spans)
 
 
@@ -76,16 +92,21 @@ def decode_windows(
     """
     decoded_R = probabilities_RC.argmax(axis=1)
     names = np.asarray(labels, dtype=object)
+
     windows: dict[str, list[int]] = {}
     for row, example in enumerate(examples):
         windows.setdefault(example.text, []).append(row)
 
     for rows in windows.values():
-        triples = list(find_triples([examples[row] for row in rows]))
+        pairs = [examples[row] for row in rows]
+        triples = list(find_triples(pairs))
         names_R = names[decoded_R[rows]]
-        if any(_contradicts(triple, names_R) for triple in triples):
-            probable_RC = np.maximum(probabilities_RC[rows].astype(float), 1e-12)
-            decoded_R[rows] = _solve(-np.log(probable_RC), triples, labels)
+        if not any(_contradicts(triple, names_R) for triple in triples):
+            continue
+
+        window_RC = probabilities_RC[rows].astype(float)
+        costs_RC = -np.log(np.maximum(window_RC, 1e-12))
+        decoded_R[rows] = _solve(costs_RC, triples, labels)
     return decoded_R
 
 
@@ -99,8 +120,8 @@ def find_triples(pairs: Sequence[Example]) -> Iterator[Triple]:
     for index, pair in enumerate(pairs):
         events.update(pair.spans)
         first, second = pair.spans
-        sides.setdefault((second, first), (index, True))
         sides[first, second] = (index, False)
+        sides.setdefault((second, first), (index, True))  # unless the file has this order, too
 
     for a, b, c in permutations(sorted(events), 3):
         if a > c:  # c, b, a is equivalent
@@ -113,14 +134,26 @@ def find_triples(pairs: Sequence[Example]) -> Iterator[Triple]:
 
 
 def _contradicts(triple: Triple, names: Sequence[str]) -> bool:
-    first, second, third = (
-        INVERSE[names[index]] if is_reversed else names[index] for index, is_reversed in triple
-    )
-    return third not in COMPOSED.get((first, second), RELATIONS)
+    """Tell whether the relations a-b and b-c do not allow that of a-c."""
+    relations = []
+    for index, is_reversed in triple:
+        relation = names[index]
+        if is_reversed:
+            relation = INVERSE[relation]
+        relations.append(relation)
+
+    first, second, third = relations
+    allowed = COMPOSED.get((first, second), RELATIONS)
+    return third not in allowed
 
 
 def _solve(costs_RC: np.ndarray, triples: Sequence[Triple], labels: Sequence[str]) -> np.ndarray:
     """Minimize the cost of one label per pair, with a binary variable for each pair and label.
+
+    Args:
+        costs_RC: negative logarithms of the probabilities of a window's pairs.
+        triples: pairs whose labels must not contradict each other.
+        labels: names of the classes.
 
     Returns:
         Class ids, `[R]`.
@@ -132,18 +165,24 @@ def _solve(costs_RC: np.ndarray, triples: Sequence[Triple], labels: Sequence[str
         index, is_reversed = side
         if is_reversed:
             name = INVERSE[name]
-        return index * classes + labels.index(name) if name in labels else None
+        if name not in labels:
+            return None
+        return index * classes + labels.index(name)
 
     # Each constraint maps variables to their coefficients; first, every pair has one label.
     constraints: list[dict[int, float]] = []
     for pair in range(pairs):
-        constraints.append({pair * classes + label: 1.0 for label in range(classes)})
+        first_variable = pair * classes
+        variables = range(first_variable, first_variable + classes)
+        constraints.append(dict.fromkeys(variables, 1.0))
+
     for ab, bc, ac in triples:
         for (first_name, second_name), allowed in COMPOSED.items():
             first = variable(ab, first_name)
             second = variable(bc, second_name)
             if first is None or second is None:
                 continue
+
             # If both variables are 1, so is that of a relation which they allow.
             constraint = {first: 1.0, second: 1.0}
             for name in allowed:
@@ -156,12 +195,14 @@ def _solve(costs_RC: np.ndarray, triples: Sequence[Triple], labels: Sequence[str
     for row, constraint in enumerate(constraints):
         for column, coefficient in constraint.items():
             matrix[row, column] = coefficient
+
     low = np.full(len(constraints), -np.inf)
     low[:pairs] = 1.0
+    high = np.ones(len(constraints))
     solution = milp(
         costs_RC.ravel(),
         integrality=np.ones(costs_RC.size),
         bounds=Bounds(0, 1),
-        constraints=LinearConstraint(matrix.tocsr(), low, np.ones(len(constraints))),
+        constraints=LinearConstraint(matrix.tocsr(), low, high),
     )
     return solution.x.reshape(costs_RC.shape).argmax(axis=1)

@@ -48,18 +48,22 @@ def write_documents(documents: Sequence[Any], pairs: Sequence[Any], out: Path) -
             event = types.get_type(EVENT)(begin=start, end=end, guid=guid)
             cas.add(event)
             events.append(event)
+
         for pair in pairs:
-            if pair.document == document.name:
-                first, second = (events[index] for index in pair.events)
-                relation = types.get_type(PAIR)(
-                    begin=second.begin,
-                    end=second.end,
-                    Governor=first,
-                    Dependent=second,
-                    guid=pair.guid,
-                )
-                cas.add(relation)
-        paths.append(write_file(out / f"{document.name}.xmi", cas.to_xmi()))
+            if pair.document != document.name:
+                continue
+            first, second = [events[index] for index in pair.events]
+            relation = types.get_type(PAIR)(
+                begin=second.begin,
+                end=second.end,
+                Governor=first,
+                Dependent=second,
+                guid=pair.guid,
+            )
+            cas.add(relation)
+
+        path = write_file(out / f"{document.name}.xmi", cas.to_xmi())
+        paths.append(path)
     return paths
 
 
@@ -78,7 +82,11 @@ def read_answers(folder: Path, layer: str) -> list[tuple[str, str, list[str]]]:
     if not files:
         fix = "INCEpTION's export as UIMA CAS XMI"
         raise DataError(str(folder), "has no .xmi and no .zip", fix)
-    return [answer for file in files for answer in _answers(*file, layer)]
+
+    answers: list[tuple[str, str, list[str]]] = []
+    for where, types, content in files:
+        answers += _answers(where, types, content, layer)
+    return answers
 
 
 def _answers(
@@ -134,6 +142,7 @@ def _typesystem(cassis: Any) -> Any:
     pair = types.create_type(name=PAIR, supertypeName=base)
     for name in ("Governor", "Dependent"):
         types.create_feature(domainType=pair, name=name, rangeType=event)
+
     for layer in (event, pair):
         for name in ("guid", *FEATURES[layer.name]):
             types.create_feature(domainType=layer, name=name, rangeType="uima.cas.String")
@@ -141,6 +150,7 @@ def _typesystem(cassis: Any) -> Any:
 
 
 def _words(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the start and the end of each word of a sentence, in characters of the document."""
     position = start
     for word in text[start:end].split():
         begin = text.index(word, position)

@@ -13,7 +13,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from heron.base.cells import Cell, Table
-from heron.base.errors import DataError, Problem, raise_all
+from heron.base.errors import DataError, Problem
 from heron.base.terminal import print_lines, print_tables, tracked
 from heron.config.parsing import parse_options
 from heron.data.examples import Span
@@ -21,7 +21,7 @@ from heron.data.manifests import write_built
 from heron.data.markers import Markers, mark
 from heron.languages import get_language
 
-from .tables import LABELS
+from .tables import LABELS, read_relations
 from .tables import MATRES as PARTS
 
 SPLITS = {"train": ("timebank", "aquaint"), "test": ("platinum",)}  # as in its paper
@@ -62,7 +62,11 @@ class TimeML:
                 return span
             raise ValueError(f"'{word}' is '{text}' in the text")
 
-        spans = [span for span in self.unnumbered if folded in self.text[slice(*span)].casefold()]
+        spans = []
+        for span in self.unnumbered:
+            text = self.text[slice(*span)]
+            if folded in text.casefold():
+                spans.append(span)
         if len(spans) == 1:
             return spans[0]
         candidates = f"{len(spans)} events '{word}' without an instance"
@@ -79,6 +83,7 @@ def run(arguments: Sequence[str]) -> int:
         files[part] = options.relations / f"{part}.txt"
         lines[part] = read_relations(files[part])
         mentioned.update(line[0] for line in lines[part])
+
     names = sorted(mentioned)
     texts = _find_texts(options.texts, names)
     documents = {}
@@ -158,26 +163,6 @@ def _find_texts(folders: Sequence[Path], names: Sequence[str]) -> dict[str, Path
     return texts
 
 
-def read_relations(path: Path) -> list[list[str]]:
-    """Read document, both words, both instances and label of each line.
-
-    Raises:
-        DataError: the file is missing, or lines have another format; names each.
-    """
-    try:
-        lines = [line.split("\t") for line in path.read_text("utf-8").splitlines()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(str(path), f"cannot be read: {error}", "MATRES's file") from error
-    labels = list(LABELS.values())
-    problems = []
-    for number, line in enumerate(lines, 1):
-        if len(line) != 6 or line[5] not in labels:
-            problem = "not document, 2 words, 2 numbers, label"
-            problems.append(Problem(f"{path}:{number}", problem, ", ".join(labels)))
-    raise_all(problems)
-    return lines
-
-
 def read_timeml(path: Path) -> TimeML:
     """Read the text and the verb events of a TimeML document.
 
@@ -191,17 +176,20 @@ def read_timeml(path: Path) -> TimeML:
     body = root.find("TEXT")
     if body is None:
         raise DataError(str(path), "has no TEXT", "TimeML of TempEval-3")
+
     text = ""
     spans = {}
     for element, opens in _walk(body):
         if not opens:
             text += element.tail or ""
             continue
+
         start = len(text)
         text += element.text or ""
         if element.tag == "EVENT":
             words = "".join(element.itertext())
-            spans[element.get("eid")] = Span(start, start + len(words))
+            end = start + len(words)
+            spans[element.get("eid")] = Span(start, end)
 
     events = {}
     unnumbered = dict(spans)
@@ -211,7 +199,11 @@ def read_timeml(path: Path) -> TimeML:
             number = str(instance.get("eiid")).removeprefix("ei")
             events[number] = spans[event]
             unnumbered.pop(event, None)
-    sentences = [Span(*match.span()) for match in _SENTENCE.finditer(text)]
+
+    sentences = []
+    for match in _SENTENCE.finditer(text):
+        span = Span(*match.span())
+        sentences.append(span)
     return TimeML(text, sentences, events, list(unnumbered.values()))
 
 
@@ -226,6 +218,10 @@ def _walk(body: ElementTree.Element) -> list[tuple[ElementTree.Element, bool]]:
 
 def mark_relation(line: Sequence[str], document: TimeML) -> tuple[str, str, str, str]:
     """Mark both events of a relation, in the sentences from the first to the last event.
+
+    Args:
+        line: document, both words, both instances and label.
+        document: events outside every sentence are marked without one.
 
     Returns:
         guid (document and both instances), document, text with markers, label.

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from heron.base.cells import Cell, Table
-from heron.base.errors import Problem, raise_all
+from heron.base.errors import DataError, Problem, raise_all
 from heron.base.files import sha256_file
 from heron.base.tables import cell_text
 from heron.data.markers import with_markers
@@ -66,24 +66,33 @@ def label_of(first: str, second: str) -> str:
 
 def label_map(request: TargetRequest) -> Filled:
     """Show how answers become labels (Table 1), and apply it to a file with columns q1 and q2."""
-    rows = tuple((first, second, label) for (first, second), label in LABELS.items())
+    rows = []
+    for (first, second), label in LABELS.items():
+        rows.append((first, second, label))
     columns = ("could n begin before m?", "could m begin before n?", "label")
-    tables = [Table("Table 1: from answers to a label", columns, rows)]
-    tables += [_labelled(path) for path in request.files]
+    tables = [Table("Table 1: from answers to a label", columns, tuple(rows))]
+
+    for path in request.files:
+        tables.append(_labelled(path))
     return Filled(tables=tables)
 
 
 def _labelled(path: Path) -> Table:
+    """Count the labels of a file; a DataError names each row without an answer."""
     table = read_from_people(path)
     table.require("q1", "q2")
     counts = dict.fromkeys(LABELS.values(), 0)
     problems = []
     for index, row in enumerate(table.rows):
+        first = cell_text(row["q1"])
+        second = cell_text(row["q2"])
         try:
-            label = label_of(cell_text(row["q1"]), cell_text(row["q2"]))
-            counts[label] += 1
+            label = label_of(first, second)
         except ValueError as error:
             problems.append(Problem(table.where(index), str(error), "q1 and q2: yes or no"))
+            continue
+        counts[label] += 1
+
     raise_all(problems)
     return Table(f"Labels of {path.name}", ("label", "rows"), tuple(counts.items()))
 
@@ -104,6 +113,7 @@ def labels(request: TargetRequest) -> Filled:
     for examples in shipped.splits.values():
         of_labels.update(example.label for example in examples)
     total = sum(of_labels[name] for name in names)
+
     estimates: dict[Names, Estimate] = {("total", "count"): Estimate(total, mark=mark)}
     for name in names:
         count = of_labels[name]
@@ -114,30 +124,40 @@ def labels(request: TargetRequest) -> Filled:
     notes = []
     paths = [request.data_dir / "matres" / f"{name}.txt" for name in MATRES]
     if all(path.is_file() for path in paths):
-        counts = _matres_counts(paths)
-        relations = sum(counts.values())
+        counts = Counter[str]()
+        for path in paths:
+            counts.update(line[-1] for line in read_relations(path))
+        relations = counts.total()
         for name in names:
             share = counts[name] / relations
             estimates[name, "MATRES"] = Estimate(share, n=relations, of="relations")
     else:
         missing = ", ".join(map(str, paths))
         notes.append(f"MATRES is not here: {missing}.")
+
     return Filled({"table2": estimates}, notes=notes)
 
 
-def _matres_counts(paths: list[Path]) -> dict[str, int]:
-    """Count MATRES's relations: six columns separated by tabs, the last is the label."""
-    counts = dict.fromkeys(LABELS.values(), 0)
+def read_relations(path: Path) -> list[list[str]]:
+    """Read MATRES's relations: document, both words, both instances and label of each line.
+
+    Raises:
+        DataError: the file is missing, or lines have another format; names each.
+    """
+    try:
+        lines = [line.split("\t") for line in path.read_text("utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(str(path), f"cannot be read: {error}", "MATRES's file") from error
+
+    labels = list(LABELS.values())
     problems = []
-    for path in paths:
-        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-            label = line.split("\t")[-1]
-            if label in counts:
-                counts[label] += 1
-            else:
-                problems.append(Problem(f"{path}:{number}", f"label '{label}'", ", ".join(counts)))
+    for number, line in enumerate(lines, 1):
+        if len(line) != 6 or line[5] not in labels:
+            problem = "not document, 2 words, 2 numbers, label"
+            problems.append(Problem(f"{path}:{number}", problem, ", ".join(labels)))
+
     raise_all(problems)
-    return counts
+    return lines
 
 
 def agreement(request: TargetRequest) -> Filled:
@@ -154,6 +174,7 @@ def agreement(request: TargetRequest) -> Filled:
         labels = read_labels([path], LAYOUT)
         measured = agreements(labels, "VAGUE", seed=request.seed)
         by_measure = {agreement.measure: agreement for agreement in measured}
+
         for column, measure in measure_of.items():
             kappa = by_measure[measure]
             assert kappa.value is not None
@@ -173,6 +194,7 @@ def _annotations(request: TargetRequest) -> dict[str, Path]:
             problems.append(Problem(str(path), "missing", f"from {HOMEPAGE}, misc/"))
         elif sha256_file(path) != sha256:
             problems.append(Problem(str(path), "has been changed", f"use the file of {HOMEPAGE}"))
+
     raise_all(problems)
     return paths
 
@@ -184,9 +206,15 @@ def examples(request: TargetRequest) -> Filled:
     for name in shipped.config.label_order:
         pairs = []
         for split in shipped.splits.values():
-            pairs += [pair for pair in split if pair.label == name]
+            for pair in split:
+                if pair.label == name:
+                    pairs.append(pair)
+
         shortest = min(pairs, key=lambda pair: (len(pair.text), pair.guid))
         text = with_markers(shortest, shipped.config)
-        rows.append((name, cut_text(text, _LONGEST), shortest.guid))
+        shown = cut_text(text, _LONGEST)
+        rows.append((name, shown, shortest.guid))
+
     title = "Table 6: the shortest pair of each label"
-    return Filled(tables=[Table(title, ("label", "text", "guid"), tuple(rows))])
+    table = Table(title, ("label", "text", "guid"), tuple(rows))
+    return Filled(tables=[table])

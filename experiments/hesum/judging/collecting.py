@@ -112,13 +112,17 @@ def _read_metrics(path: Path, study: Study) -> dict[str, dict[str, float]]:
         if system not in study.systems:
             hint = nearest(system, study.systems)
             problems.append(table.problem(index, f"no system {system} in the study.{hint}"))
-        row["guid"] = _summary_key(system, cell_text(row["guid"]))
+        guid = cell_text(row["guid"])
+        row["guid"] = _summary_key(system, guid)
     raise_all([*problems, *table.duplicates("guid")])
 
     keys = table.values("guid")
     columns = {name: table.values(name) for name in table.columns if name not in _KEYS}
     scores = numbers(path, keys, columns)
-    judged = {_summary_key(system, guid) for system in study.systems for guid in study.guids}
+
+    judged = set()
+    for system in study.systems:
+        judged.update(_summary_key(system, guid) for guid in study.guids)
     if judged.isdisjoint(keys) or not any(scores.values()):
         raise DataError(str(path), "no numbers for any summary that was judged")
     return scores
@@ -152,9 +156,11 @@ def _write_rows(folder: Path, ratings: Ratings) -> list[Path]:
         judged = ratings.judged(answer)
         summary = (answer.rater, judged.guid, judged.system)
 
-        rated += [(*summary, name, rating) for name, rating in answer.ratings.items()]
+        for name, rating in answer.ratings.items():
+            rated.append((*summary, name, rating))
         ticked = [NO_ERROR] if answer.none else sorted(answer.errors)
-        errors += [(*summary, name) for name in ticked]
+        for name in ticked:
+            errors.append((*summary, name))
         if answer.comment:
             comments.append((*summary, answer.comment))
 
@@ -167,8 +173,10 @@ def _write_rows(folder: Path, ratings: Ratings) -> list[Path]:
 
 def _write_csv(path: Path, rows: tables.Rows, *columns: str) -> Path:
     """Write rows that begin with rater, guid and system; returns the path."""
-    names = ("rater", "guid", "system", *columns)
-    write_table(path, {name: [row[index] for row in rows] for index, name in enumerate(names)})
+    cells = {}
+    for index, name in enumerate(("rater", "guid", "system", *columns)):
+        cells[name] = [row[index] for row in rows]
+    write_table(path, cells)
     return path
 
 

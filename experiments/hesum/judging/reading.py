@@ -140,12 +140,15 @@ class _FormReader:
                 contradicted.add(name)
                 problem = f"{name}={value}, but {earlier} in {first.where}"
                 self._report(second.where, problem, "neither is counted: read the newer file alone")
-        ratings = {name: value for name, value in ratings.items() if name not in contradicted}
+        for name in contradicted:
+            ratings.pop(name, None)
 
         errors = first.errors | second.errors
         no_error = (first.none or second.none) and not errors
-        comments = dict.fromkeys([first.comment, second.comment])
-        comment = "\n".join(filter(None, comments))
+
+        comment = first.comment or second.comment
+        if second.comment and second.comment != comment:
+            comment += f"\n{second.comment}"
         return replace(first, ratings=ratings, errors=errors, none=no_error, comment=comment)
 
     def _from_json(self, path: Path) -> Iterator[SummaryRating]:
@@ -184,7 +187,8 @@ class _FormReader:
         error_names = cells.get("errors") or []
         if not isinstance(rating_cells, dict) or not isinstance(error_names, list):
             self._report(where, "its ratings or its errors are malformed")
-            rating_cells, error_names = {}, []
+            rating_cells = {}
+            error_names = []
 
         ratings = {}
         for name, cell in rating_cells.items():
@@ -237,11 +241,14 @@ class _FormReader:
 
     def _csv_answer(self, row: Mapping[str, Any], line: str) -> SummaryRating | None:
         """Read the usable cells of a row; None for an empty row, and for one that is reported."""
-        cells = {name: "" if is_missing(cell) else cell_text(cell) for name, cell in row.items()}
+        cells = {}
+        for name, cell in row.items():
+            cells[name] = "" if is_missing(cell) else cell_text(cell)
         if not any(cells.values()):
             return None
 
-        rater, item = cells["rater"], cells["item"]
+        rater = cells["rater"]
+        item = cells["item"]
         if not self._check_origin(line, cells["study"], rater):
             return None
         where = f"{line} (item {item})"
@@ -266,14 +273,14 @@ class _FormReader:
                 ticked.add(name)
 
         errors = frozenset(ticked - {NO_ERROR})
-        no_error = NO_ERROR in ticked and not errors
-        if NO_ERROR in ticked and errors:
-            self._report(
-                where, f"{NO_ERROR} and {', '.join(sorted(errors))}", "the errors are counted"
-            )
-        return SummaryRating(
-            rater, item, where, ratings, errors, no_error, cells.get("comment", "")
-        )
+        no_error = NO_ERROR in ticked
+        if no_error and errors:
+            no_error = False
+            names = ", ".join(sorted(errors))
+            self._report(where, f"{NO_ERROR} and {names}", "the errors are counted")
+
+        comment = cells.get("comment", "")
+        return SummaryRating(rater, item, where, ratings, errors, no_error, comment)
 
     def _check_origin(self, where: object, study_id: Any, rater: str) -> bool:
         """Report a form of another study or rater; tell whether it may be read."""

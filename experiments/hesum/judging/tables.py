@@ -70,7 +70,10 @@ def unblind(study: Study, answers: Sequence[SummaryRating]) -> Ratings:
         study: the key.
         answers: of all raters, as `read_forms` returns them.
     """
-    units = tuple(JudgedSummary(guid, system) for guid in study.guids for system in study.systems)
+    units = []
+    for guid in study.guids:
+        for system in study.systems:
+            units.append(JudgedSummary(guid, system))
     column_of = {unit: column for column, unit in enumerate(units)}
     row_of = {rater: row for row, rater in enumerate(study.items)}
     # NaN: not rated, or not checked for errors.
@@ -82,7 +85,7 @@ def unblind(study: Study, answers: Sequence[SummaryRating]) -> Ratings:
     if checkers:
         ticks = {question.name: nothing_RU.copy() for question in study.errors}
 
-    ratings = Ratings(study, tuple(answers), units, values, ticks)
+    ratings = Ratings(study, tuple(answers), tuple(units), values, ticks)
     for answer in answers:
         row = row_of[answer.rater]
         column = column_of[ratings.judged(answer)]
@@ -169,10 +172,15 @@ def differences_table(ratings: Ratings, seed: int) -> Table:
 
     rows: Rows = []
     for first, second in combinations(range(len(systems)), 2):
-        differences = [means_AS[:, first] - means_AS[:, second] for means_AS in means]
-        articles = max(int((~np.isnan(gap_A)).sum()) for gap_A in differences)
-        cells = [group_mean(gap_A, guids, seed) for gap_A in differences]
-        rows.append((f"{systems[first]} - {systems[second]}", articles, *cells))
+        name = f"{systems[first]} - {systems[second]}"
+        articles = 0
+        cells = []
+        for means_AS in means:
+            difference_A = means_AS[:, first] - means_AS[:, second]
+            compared = int((~np.isnan(difference_A)).sum())
+            articles = max(articles, compared)
+            cells.append(group_mean(difference_A, guids, seed))
+        rows.append((name, articles, *cells))
 
     columns = ("systems", "articles", *ratings.values)
     return Table("Differences of systems", columns, tuple(rows), note)
@@ -219,10 +227,14 @@ def pairs_table(ratings: Ratings) -> Table:
     rows: Rows = []
     for first, second in combinations(range(len(raters)), 2):
         pair = [first, second]
-        measures = [krippendorff_alpha(values_RU[pair]) for values_RU in ratings.values.values()]
-        shared = max(measure.n for measure in measures)
-        alphas = [measure.value for measure in measures]
-        rows.append((f"{raters[first]} and {raters[second]}", shared, *alphas))
+        name = f"{raters[first]} and {raters[second]}"
+        shared = 0
+        alphas = []
+        for values_RU in ratings.values.values():
+            alpha = krippendorff_alpha(values_RU[pair])
+            shared = max(shared, alpha.n)
+            alphas.append(alpha.value)
+        rows.append((name, shared, *alphas))
 
     columns = ("raters", "summaries both rated", *ratings.values)
     return Table("Agreement of every two raters", columns, tuple(rows), note)
@@ -310,7 +322,8 @@ def correlations_table(ratings: Ratings, metrics: Metrics, seed: int) -> Table:
 def _correlate_systems(ratings: Ratings, human_U: Floats, metric_U: Floats) -> Correlation:
     """Correlate the means of systems, over the summaries with both scores."""
     both_U = ~np.isnan(human_U + metric_U)
-    human_means, metric_means = [], []
+    human_means = []
+    metric_means = []
     for system in ratings.study.systems:
         own_U = both_U & (ratings.systems == system)
         if own_U.any():
@@ -321,7 +334,9 @@ def _correlate_systems(ratings: Ratings, human_U: Floats, metric_U: Floats) -> C
 
 def _correlation_cells(correlation: Correlation) -> tuple[Cell, ...]:
     """Lay out n, Pearson's r and its p, Kendall's tau and its p."""
-    r, low, high = correlation.pearson, correlation.low, correlation.high
+    r = correlation.pearson
+    low = correlation.low
+    high = correlation.high
     pearson: Cell = r
     if r is not None and low is not None and high is not None:
         pearson = Interval(r, min(low, r), max(high, r))
@@ -331,7 +346,9 @@ def _correlation_cells(correlation: Correlation) -> tuple[Cell, ...]:
 
 
 def _p_cell(value: float | None) -> Cell:
-    return None if value is None else Formatted(value, ".2g")
+    if value is None:
+        return None
+    return Formatted(value, ".2g")
 
 
 def errors_tables(ratings: Ratings) -> list[Table]:

@@ -25,18 +25,21 @@ def _sample(arguments: Sequence[str]) -> int:
     from . import articles, label_studio  # start-up time
 
     options = parse_options(articles.SampleArticlesOptions, arguments)
-    out, language = options.out, options.language
-    tasks, labelling = out / "tasks.json", out / "labelling.xml"
+    out = options.out
+    language = options.language
+    tasks = out / "tasks.json"
     if tasks.exists():
         raise ConfigError(f"out={out}: {tasks.name} exists already; name a new folder")
 
-    instructions = "\n".join(label_studio.wording(language)["instructions"])
+    wording = label_studio.wording(language)
+    instructions = "\n".join(wording["instructions"])
     sampled = articles.draw_paragraphs(options)
     write_json(tasks, label_studio.make_tasks(sampled.paragraphs, options.seed))
-    write_file(labelling, label_studio.labelling_config(language))
+    labelling = write_file(out / "labelling.xml", label_studio.labelling_config(language))
     write_file(out / "instructions.txt", f"{instructions}\n")
 
-    drawn = len({paragraph.title for paragraph in sampled.paragraphs})
+    titles = {paragraph.title for paragraph in sampled.paragraphs}
+    drawn = len(titles)
     print_lines(
         f"{sampled.read:,} articles read, {sampled.suitable:,} suitable, {drawn:,} drawn with "
         f"{len(sampled.paragraphs):,} paragraphs: {tasks}\n"

@@ -99,6 +99,7 @@ def _check_options(plan: BuildSettings, out: Path) -> None:
     path = out / PARTS / "made_with.json"
     if path.is_file() and read_json(path)["key"] != key:
         raise ConfigError(f"{out / PARTS}: made with other options; remove it, or choose out=DIR")
+
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, {"key": key})
 
@@ -121,6 +122,7 @@ def read_pages(dump: Path) -> Iterator[tuple[str, str]]:
         for page in content:
             if page.namespace != 0 or page.redirect is not None:
                 continue
+
             last = None
             for last in page:  # noqa: B007  (the last revision is used)
                 pass
@@ -134,6 +136,7 @@ def _read(dump: Path) -> Iterator[Any]:
         import mwxml  # optional dependency
     except ImportError as error:
         raise ConfigError("heron build ronli needs mwxml: pip install heron-nlu[build]") from error
+
     try:
         with _open(dump) as file:
             yield mwxml.Dump.from_file(file)
@@ -170,11 +173,13 @@ def _make_parts(
             counts["pages"] += len(batch)
             path = out / PARTS / f"{number:06}.jsonl"
             if not path.is_file():
-                waiting.append(pool.submit(_make_part, batch, plan.rules, path))
+                part = pool.submit(_make_part, batch, plan.rules, path)
+                waiting.append(part)
             if len(waiting) > 2 * workers:
                 oldest = waiting.popleft()
                 oldest.result()
             bar.update(task, advance=len(batch))
+
         for future in waiting:
             future.result()
     return counts
@@ -196,7 +201,8 @@ def _make_part(batch: Sequence[tuple[str, str]], rules: PairRules, path: Path) -
     for title, text in batch:
         pairs, plain = read_article(text, rules)
         if pairs or plain:
-            lines.append(_json_line({"title": title, "pairs": pairs, "plain": plain}))
+            article = {"title": title, "pairs": pairs, "plain": plain}
+            lines.append(_json_line(article))
     write_file(path, "".join(lines))
 
 
@@ -220,15 +226,20 @@ def _choose_pairs(plan: BuildSettings, out: Path, counts: BuildCounts) -> list[L
     pairs: list[LinkedPair] = []
     for article in _articles(out):
         for first, second, label, phrase, *originals in article["pairs"]:
+            linking_phrase = Phrase(label, phrase)
             counts.pairs[f"found {label}"] += 1
-            counts.sentences[Phrase(label, phrase)] += 1
+            counts.sentences[linking_phrase] += 1
+
             keys = _hash(first), _hash(second)
             if seen.intersection(keys):
                 counts.pairs["repeated sentences"] += 1
                 continue
             seen.update(keys)
-            counts.kept[Phrase(label, phrase)] += 1
-            pairs.append(LinkedPair(article["title"], first, second, label, *originals))
+
+            counts.kept[linking_phrase] += 1
+            pair = LinkedPair(article["title"], first, second, label, *originals)
+            pairs.append(pair)
+
     wanted = plan.most_neutral or len(pairs)
     pairs += _neutral_pairs(plan, out, wanted, seen, counts.pairs)
     return pairs
@@ -255,6 +266,7 @@ def _neutral_pairs(
             if (other_title == title) is same_article:
                 partner = index
                 break
+
         # Sentences that were drawn together are neighbours.
         if partner is None or (same_article and partner > 0):
             counts["neutral sentences without a partner"] += 1
@@ -267,6 +279,7 @@ def _neutral_pairs(
             counts["repeated sentences"] += 1
             continue
         seen.update(keys)
+
         counts[f"found {NEUTRAL}"] += 1
         yield LinkedPair(title, first, second, NEUTRAL, first, second)
 
@@ -288,7 +301,8 @@ def _draw_sentences(
         hashed = []
         for text in set(article["plain"]):
             if _hash(text) not in seen:
-                hashed.append((_seeded_hash(plan.seed, text), text))
+                key = _seeded_hash(plan.seed, text)
+                hashed.append((key, text))
         hashed.sort()
 
         for start in range(0, len(hashed) - size + 1, size):
@@ -309,7 +323,8 @@ def _draw_sentences(
 
 
 def _hash(text: str) -> int:
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+    digest = blake2b(text.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big")
 
 
 def _seeded_hash(seed: int, text: str) -> int:
@@ -348,6 +363,9 @@ def _divide_articles(plan: BuildSettings, pairs: Sequence[LinkedPair]) -> dict[s
     """Choose the split of each article: each class is divided by `plan.shares`.
 
     An article counts for the rarest class of its pairs.
+
+    Returns:
+        The split of each title.
     """
     labels_of: dict[str, set[str]] = {}
     for pair in pairs:
@@ -363,6 +381,7 @@ def _divide_articles(plan: BuildSettings, pairs: Sequence[LinkedPair]) -> dict[s
     split_of: dict[str, str] = {}
     for titles in titles_of.values():
         titles.sort(key=lambda title: _seeded_hash(plan.seed, title))
+
         for position, title in enumerate(titles):
             for split, end in zip(SPLITS, ends, strict=True):
                 if position < end * len(titles):

@@ -53,6 +53,7 @@ def run(arguments: Sequence[str]) -> int:
     wording = _wording(options.language)
     if len(options.shares) != len(SPLITS) or abs(sum(options.shares) - 1) > 1e-9:
         raise ConfigError(f"shares={options.shares}: three that add up to 1")
+
     phrases = _read_phrases(options.phrases)
     if not options.dump.is_file():
         raise DataError(str(options.dump), "missing", "from dumps.wikimedia.org")
@@ -75,6 +76,7 @@ def run(arguments: Sequence[str]) -> int:
         shares=options.shares,
         seed=options.seed,
     )
+
     built = build(plan, options.out, options.workers, options.progress)
     if not any(built.pairs[f"found {label}"] for label in phrases):
         fix = "write phrases as in the sentences: case matters"
@@ -82,18 +84,26 @@ def run(arguments: Sequence[str]) -> int:
 
     labels = [*phrases, NEUTRAL]
     by_phrase = _phrase_table(phrases, built)
-    print_tables([by_phrase, _pair_table(labels, built.pairs)])
+    by_class = _pair_table(labels, built.pairs)
+    print_tables([by_phrase, by_class])
+
     phrase_file = options.out / "phrases.csv"
-    columns = {
-        name: [row[index] for row in by_phrase.rows] for index, name in enumerate(by_phrase.columns)
-    }
+    columns = {}
+    for index, name in enumerate(by_phrase.columns):
+        columns[name] = [row[index] for row in by_phrase.rows]
     write_table(phrase_file, columns)
+    print_lines(phrase_file)
+
     files = {}
     for split in SPLITS:
+        path = options.out / f"{split}.jsonl"
         rows = sum(built.pairs[f"{split} {label}"] for label in labels)
-        files[split] = options.out / f"{split}.jsonl", rows
-    print_lines(phrase_file, *(path for path, _ in files.values()))
-    print_lines(write_config(options.out, options.name, files, _settings(options, labels)))
+        files[split] = path, rows
+        print_lines(path)
+
+    settings = _settings(options, labels)
+    config = write_config(options.out, options.name, files, settings)
+    print_lines(config)
     return 0
 
 
@@ -102,12 +112,19 @@ def _pair_table(labels: Sequence[str], counts: Counter[str]) -> Table:
     columns = ("found", *SPLITS)
     rows: list[tuple[Cell, ...]] = []
     for label in labels:
-        rows.append((label, *(counts[f"{column} {label}"] for column in columns)))
+        cells: list[Cell] = [label]
+        for column in columns:
+            cells.append(counts[f"{column} {label}"])
+        rows.append(tuple(cells))
+
     others = []
     for name, count in counts.items():
-        if name.split()[0] not in columns:
+        first_word, *_ = name.split()
+        if first_word not in columns:
             others.append(f"{name}: {count:,}")
-    return Table("Pairs", ("class", *columns), tuple(rows), "; ".join(others))
+    note = "; ".join(others)
+
+    return Table("Pairs", ("class", *columns), tuple(rows), note)
 
 
 def _phrase_table(phrases: Mapping[str, Sequence[str]], built: BuildCounts) -> Table:

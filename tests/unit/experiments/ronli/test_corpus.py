@@ -223,6 +223,16 @@ def test_every_class_is_in_every_split_in_about_its_share(whole):
         assert counts["train"][label] / count == pytest.approx(0.9, abs=0.08)
 
 
+def test_shares_that_add_up_to_a_little_less_than_one_divide_every_article(tmp_path):
+    shares = [0.7, 0.2, 0.1]
+    assert sum(shares) < 1  # as floating-point numbers
+    plan = load(f"{BUILDING}BuildSettings")(tmp_path, rules(), "other_article", 0, shares, 0)
+    pair = load(f"{BUILDING}LinkedPair")
+    pairs = [pair(str(number), "", "", "reasoning", "", "") for number in range(1000)]
+    split_of = load(f"{BUILDING}_divide_articles")(plan, pairs)
+    assert Counter(split_of.values()) == {"train": 700, "validation": 200, "test": 100}
+
+
 def test_capitals_do_not_give_labels_away(whole):
     rows = [row for split in whole.values() for row in split]
     later = {

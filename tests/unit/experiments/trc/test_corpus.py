@@ -159,6 +159,20 @@ def test_answers_become_labels_agreement_and_a_data_set(treebank, tmp_path, caps
     assert labels == {"BEFORE": 1, "VAGUE": 1, "EQUAL": 1}
 
 
+def test_the_sheet_shows_each_event_in_its_own_sentence(treebank, tmp_path):
+    out = tmp_path / "out"
+    assert main(["build", "trc", "pairs", f"from={treebank}", f"out={out}", "language=en"]) == 0
+    rows = read_table(out / "events.csv", own=True).rows
+    texts = [" ".join(re.sub(r"\[/?E\d]", "|", row["text"]).split()) for row in rows]
+    assert texts == [
+        "Rain | fell | .",
+        "We had | gone | home to sleep .",
+        "It | stopped | .",
+        "They | ran | , fell .",
+        "They ran , | fell | .",
+    ]
+
+
 def collected(out, answers, axes):
     """Collect one annotator's answers and axes of the treebank's pairs; returns labels by guid."""
     words = [f"pairs={out}/pairs.csv", f"answers={answers}", f"axes={axes}", f"out={out}", "test=0"]

@@ -6,9 +6,10 @@ import pytest
 
 from heron.base.tables import read_table
 from heron.cli import main
+from heron.data.examples import Span
 from heron.data.overrides import configure
 from heron.data.readers import load, load_with_report
-from heron_forks.trc.matres import read_timeml
+from heron_forks.trc.matres import TimeML, mark_relation, read_timeml
 from real_data import DATA, on_real
 from small_runs import TINY, heron, in_folder
 
@@ -96,6 +97,16 @@ def test_an_event_without_an_instance_is_found_by_its_word(sources):
     assert "[E1] walked [/E1]" in rows["one.0.103"]
     assert list(rows).count("one.0.103") == 1
     assert len(rows) == 4
+
+
+@pytest.mark.parametrize("sentences", [[], [Span(0, 9)]])
+def test_events_outside_every_sentence_bound_the_text(sentences):
+    events = {"1": Span(10, 14), "2": Span(19, 26)}
+    document = TimeML("It rained they and stopped now", sentences, events, [])
+    line = ["d", "they", "stopped", "1", "2", "BEFORE"]
+    guid, _, text, _ = mark_relation(line, document)
+    assert guid == "d.1.2"
+    assert re.sub(r" ?\[[^]]*\] ?", "|", text) == "|they|and|stopped|"
 
 
 def test_a_relation_without_its_events_is_left_out_counted_and_named_by_line(sources, capsys):
