@@ -8,7 +8,7 @@ import pytest
 
 from heron.base.errors import DataError
 from heron.base.files import git_blob
-from heron.base.folders import conf_dir
+from heron.base.folders import data_set_file
 from heron.data.config import DataConfig, read_config
 from heron.data.examples import text_key
 from heron.data.readers import load, load_with_report, read_rows
@@ -31,7 +31,7 @@ SIZES = {  # train, validation, test
 
 
 def config_of(name: str) -> DataConfig:
-    return read_config(conf_dir() / "data" / f"{name}.yaml")
+    return read_config(data_set_file(name))
 
 
 def read(config: DataConfig, tmp_path: Path):

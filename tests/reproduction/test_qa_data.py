@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from heron.base.folders import conf_dir
+from heron.base.folders import data_set_file
 from heron.data.config import DataConfig, read_config
 from heron.data.examples import REPAIRS
 from heron.data.features import FeatureOptions
@@ -28,7 +28,7 @@ SIZES = {  # questions, articles, paragraphs of each split
 
 
 def config_of(name: str) -> DataConfig:
-    return read_config(conf_dir() / "data" / f"{name}.yaml")
+    return read_config(data_set_file(name))
 
 
 @cache

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from heron.base.folders import conf_dir
+from heron.base.folders import data_set_file
 from heron.base.tables import read_table
 from heron.data.config import SampleConfig, read_config
 from heron.data.markers import event_markers, mark, parse_marked
@@ -18,7 +18,7 @@ CLASSES = ("BEFORE", "AFTER", "EQUAL", "VAGUE")
 
 @pytest.fixture(scope="module")
 def config():
-    return read_config(conf_dir() / "data" / "trc.yaml")
+    return read_config(data_set_file("trc"))
 
 
 @pytest.fixture(scope="module")
