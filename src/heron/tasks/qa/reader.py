@@ -40,7 +40,7 @@ TRIMMED, REPAIRED, EMPTY = "trimmed", "repaired", "empty"
 GIVEN = "context as given"
 
 _DROP = "data.qa.misaligned=drop leaves it out"
-# What is said of questions in a gold file, by the kind of repair.
+# What the user reads about questions in a gold file, by the kind of repair.
 _NOTES = {
     REPAIRED: "have a gold answer that is not at its answer_start; answers are scored as texts",
     EMPTY: "have an empty gold answer beside others; it is left out",
