@@ -17,6 +17,7 @@ from heron.base.errors import ConfigError, Fix, Problem, nearest, raise_all
 from heron.base.tables import FileTable, cell_text, is_missing, number_text, read_table, table_stem
 from heron.base.terminal import say
 from heron.data import TASKS
+from heron.data.annotation_tools import REGIONS, plain_table
 from heron.data.config import JOIN, DataConfig, JoinConfig
 from heron.data.examples import Example, Span
 from heron.languages import get_language
@@ -83,6 +84,8 @@ class Format:
 def own_table(source: Path | FileTable, config: DataConfig) -> FileTable:
     """Read a table, unless it has been read; columns get the names in `data.columns`.
 
+    An export of an annotation tool becomes a table, in which a single further column is the label.
+
     Names in other case, and `SYNONYMS`, are accepted if exactly one column of the table fits; the
     user is told once.
 
@@ -93,6 +96,7 @@ def own_table(source: Path | FileTable, config: DataConfig) -> FileTable:
     table = source
     if not isinstance(table, FileTable):
         table = read_table(table, "report", quoting=config.quoting)
+    table = plain_table(table)
 
     used = config.columns
     wanted = [used.text, used.text_pair]
@@ -108,6 +112,8 @@ def own_table(source: Path | FileTable, config: DataConfig) -> FileTable:
             continue
         synonyms = (column, *SYNONYMS.get(column, ()))
         candidates = [name for name in free if name.strip().casefold() in synonyms]
+        if not candidates and column == used.label and REGIONS in table.columns:
+            candidates = [name for name in free if name not in (REGIONS, "id", *new_names)]
         if len(candidates) == 1:
             new_names.setdefault(candidates[0], column)
     if not new_names:

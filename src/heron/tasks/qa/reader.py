@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from heron.base.errors import Fix, Problem, nearest
 from heron.base.tables import FileTable, cell_text, is_missing, number_text, table_stem
 from heron.base.terminal import say
+from heron.data.annotation_tools import question_table
 from heron.data.config import DataConfig
 from heron.data.examples import MOVED, REPAIRS, Example, Span, count_repairs
 from heron.data.offsets import count_utf16, from_utf16, has_wide, stands_at
@@ -93,11 +94,11 @@ def open_questions(config: DataConfig, files: Mapping[str, Path], placed: bool =
             _check_side(table, side)
             return QuestionReader(table, config, labels, placed).read_all()
 
-        table = own_table(source, config)
+        context, question = columns.text, str(columns.text_pair)
+        table = question_table(own_table(source, config), context, question, columns.guid)
         needed = dict.fromkeys(side, SIDE)
         if placed:
-            needed[columns.text] = "data.columns.text"
-            needed[str(columns.text_pair)] = "data.columns.text_pair"
+            needed |= {context: "data.columns.text", question: "data.columns.text_pair"}
         if labels == "required" and "answers" not in table.columns:
             needed[columns.answer] = "data.columns.answer"
 
