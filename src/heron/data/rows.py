@@ -61,6 +61,24 @@ class Rows:
     guids: Sequence[str] = ()
     has_ids: bool = False  # whether the ids are the file's own, not `<file stem>:<line>`
     columns: Sequence[str] = ()  # of the file
+    # The cells of each example's row by the file's own names; empty unless `with_cells` adds them.
+    cells: Sequence[Mapping[str, Any]] = ()
+
+    def part(self, start: int, size: int) -> Rows:
+        """Return some of the examples; the first part has the problems and counts of all."""
+        examples = self.examples[start : start + size]
+        cells = self.cells[start : start + size]
+        if start:
+            return Rows(examples, [], cells=cells)
+        return replace(self, examples=examples, cells=cells)
+
+
+def with_cells(rows: Rows, table: FileTable) -> Rows:
+    """Add the cells of the table's row to each example that was read from it."""
+    by_line = dict(zip(table.lines, table.rows, strict=True))
+    absent = dict.fromkeys(table.columns)
+    cells = [absent | by_line[example.side["line"]] for example in rows.examples]
+    return replace(rows, cells=cells)
 
 
 # Reads a file of a data set, or rows of it, given whether each row needs a label, the column with

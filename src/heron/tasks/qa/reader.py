@@ -14,7 +14,7 @@ from heron.data.annotation_tools import question_table
 from heron.data.config import DataConfig
 from heron.data.examples import MOVED, REPAIRS, Example, Span, count_repairs
 from heron.data.offsets import count_utf16, from_utf16, has_wide, stands_at
-from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader, own_table
+from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader, own_table, with_cells
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.languages.words import words
@@ -92,7 +92,7 @@ def open_questions(config: DataConfig, files: Mapping[str, Path], placed: bool =
         if is_squad(path):
             table = read_squad(path)
             _check_side(table, side)
-            return QuestionReader(table, config, labels, placed).read_all()
+            return with_cells(QuestionReader(table, config, labels, placed).read_all(), table)
 
         context, question = columns.text, str(columns.text_pair)
         table = question_table(own_table(source, config), context, question, columns.guid)
