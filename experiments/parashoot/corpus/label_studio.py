@@ -70,11 +70,11 @@ class AnnotatedTask:
     paragraph: Paragraph
     made: list[Annotation]
 
-    def regions(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
-        """Yield the annotator, the id and the values of each region."""
+    def regions(self) -> Iterator[tuple[str, Region]]:
+        """Yield each region with its annotator."""
         for annotator, regions in self.made:
-            for region_id, region in regions:
-                yield annotator, region_id, region
+            for region in regions:
+                yield annotator, region
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +186,8 @@ def read_exports(paths: Sequence[Path]) -> Export:
         in_utf16 = counts_utf16(_spans(of_file))
         for task in of_file:
             of_task = []
-            for annotator, region_id, region in task.regions():
-                question_id = fingerprint(task.paragraph.id, annotator, region_id)[:16]
+            for annotator, region in task.regions():
+                question_id = fingerprint(task.paragraph.id, annotator, region.id)[:16]
                 names = (task.where, task.number, annotator, question_id)
                 of_task.append(_question(region, names, task.paragraph, in_utf16))
 
@@ -210,9 +210,9 @@ def read_exports(paths: Sequence[Path]) -> Export:
 def _spans(tasks: Sequence[AnnotatedTask]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield every marked span with its paragraph's text."""
     for task in tasks:
-        for _, _, region in task.regions():
-            if ANSWER in region:
-                yield task.paragraph.text, region[ANSWER]
+        for _, region in task.regions():
+            if ANSWER in region.tags:
+                yield task.paragraph.text, region.tags[ANSWER]
 
 
 def _paragraph(row: Mapping[str, Any]) -> Paragraph:
@@ -239,9 +239,9 @@ def _annotations(row: Mapping[str, Any]) -> list[Annotation]:
         raise ValueError("no list 'annotations'")
     made = []
     for user, regions in annotations_of(row):
-        asked = [(key, region) for key, region in regions if region.keys() & {ANSWER, QUESTION}]
-        for _, region in asked:
-            _check_span(region.get(ANSWER))
+        asked = [region for region in regions if region.tags.keys() & {ANSWER, QUESTION}]
+        for region in asked:
+            _check_span(region.tags.get(ANSWER))
         made.append((_annotator(user), asked))
     return made
 
@@ -250,15 +250,16 @@ def _flat_regions(row: Mapping[str, Any]) -> list[Region]:
     """Join the spans and the questions of a row of JSON-MIN or CSV by their order."""
     spans = flat_value(row.get(ANSWER)) or []
     questions = flat_value(row.get(QUESTION)) or []
-    if isinstance(questions, str):
+    if not isinstance(questions, list):
         questions = [questions]
-    if not isinstance(spans, list) or len(spans) != len(questions):
+    if len(spans) != len(questions):
         raise ValueError("another number of spans than of questions, which only JSON can pair")
+
     regions = []
-    for number, (span, question) in enumerate(zip(spans, questions, strict=True)):
+    for number, span in enumerate(spans):
         _check_span(span)
-        region = {ANSWER: span, QUESTION: {"text": question}}
-        regions.append((f"{row['annotation_id']} {number}", region))
+        tags = {ANSWER: span, QUESTION: {"text": questions[number]}}
+        regions.append(Region(f"{row['annotation_id']} {number}", tags))
     return regions
 
 
@@ -276,7 +277,7 @@ def _annotator(user: Any) -> str:
 
 
 def _question(
-    region: Mapping[str, Any],
+    region: Region,
     names: tuple[str, str, str, str],
     paragraph: Paragraph,
     in_utf16: bool,
@@ -289,16 +290,15 @@ def _question(
         paragraph: that the answer is marked in.
         in_utf16: whether offsets count UTF-16 units.
     """
-    text = region.get(QUESTION, {}).get("text") or ""
+    text = region.tags.get(QUESTION, {}).get("text") or ""
     if isinstance(text, list):
         text = " ".join(map(str, text))
     question = " ".join(str(text).split())
 
-    answer = region.get(ANSWER)
+    answer = region.tags.get(ANSWER)
     if answer is None:
         return AnnotatedQuestion(*names, paragraph, question, span=None, marked=None)
-    marked, start, end, is_there = read_span(paragraph.text, answer, in_utf16)
-    start, end = trim(paragraph.text, Span(max(start, 0), max(end, 0)))
-    return AnnotatedQuestion(
-        *names, paragraph, question, (start, end), None if is_there else marked
-    )
+    marked = read_span(paragraph.text, answer, in_utf16)
+    span = trim(paragraph.text, Span(max(marked.start, 0), max(marked.end, 0)))
+    unlike = None if marked.is_there else marked.text
+    return AnnotatedQuestion(*names, paragraph, question, span, unlike)

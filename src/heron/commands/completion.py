@@ -37,14 +37,20 @@ def completions(typed: str) -> list[str]:
         typed: the line after `heron `; with a blank at its end, a new word begins.
     """
     before, word = _last_word(typed)
-    names = [name for name in (" ".join(before[:2]), *before[:1]) if name in COMMANDS]
-    if names:
-        words = _option_words(names[0], word)
+    for command in (" ".join(before[:2]), *before[:1]):
+        if command in COMMANDS:
+            words = _option_words(command, word)
+            break
     else:
-        place = len(before)
-        parts = [name.split() for name in COMMANDS]
-        words = [name[place] for name in parts if name[:place] == before and name[place:]]
+        words = _next_words(before)
     return sorted({name for name in words if name.startswith(word)})
+
+
+def _next_words(before: Sequence[str]) -> list[str]:
+    """List the words with which the name of a command may go on."""
+    place = len(before)
+    parts = [name.split() for name in COMMANDS]
+    return [name[place] for name in parts if name[:place] == before and name[place:]]
 
 
 def _last_word(typed: str) -> tuple[list[str], str]:

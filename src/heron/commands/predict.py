@@ -92,6 +92,7 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path) -> 
     cleanups: list[Callable[[], None]] = []
     predicted = 0
     folders = trained.config.paths.folders
+    as_texts = out.suffix == ".parquet" and table_format(path) != ".parquet"
 
     def predicted_rows() -> Iterator[Mapping[str, Sequence[Any]]]:
         nonlocal predicted
@@ -101,14 +102,9 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path) -> 
                 continue
 
             predictions, refused = trained.predict(rows.examples, cleanups)
-            lines = {example.guid: example.side["line"] for example in rows.examples}
-            for problem in refused:  # by guid; the user knows the line
-                place = place_of(path, lines[problem.where])
-                problems.append(Problem(place, problem.what, problem.fix))
-
+            problems.extend(_by_line(refused, rows, path))
             predicted += len(predictions.guids)
             answers = predictions.answers(trained.config)
-            as_texts = out.suffix == ".parquet" and table_format(path) != ".parquet"
             yield answers | _kept_columns(rows, answers, data.columns.guid, as_texts)
 
     write_chunks(out, predicted_rows())
@@ -123,6 +119,14 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path) -> 
     error = DataError(problems, limit=50)
     print(f"{len(problems)} rows could not be used:\n{error}", file=sys.stderr)
     return 1
+
+
+def _by_line(refused: Sequence[Problem], rows: Rows, path: Path) -> Iterator[Problem]:
+    """Name the lines of rows that could not be used: users know lines, not guids."""
+    lines = {example.guid: example.side["line"] for example in rows.examples}
+    for problem in refused:
+        place = place_of(path, lines[problem.where])
+        yield Problem(place, problem.what, problem.fix)
 
 
 def _kept_columns(
