@@ -82,6 +82,10 @@ def _run(arguments: list[str]) -> int:
         if name in ("-h", "--help", "help"):
             print(_OVERVIEW.format(_grouped()))
             return 0
+        if name in ("-sc", "--shell-completion"):
+            from heron.commands.completion import run as complete  # start-up time: shells only
+
+            return complete(rest)
         name, rest = _split(arguments)
         if "-h" in rest or "--help" in rest:
             print(_help(name), end="")

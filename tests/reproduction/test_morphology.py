@@ -76,6 +76,16 @@ def compare_segments(
 
 
 @pytest.mark.parametrize("name", TREEBANKS)
+def test_the_tokens_of_a_treebank_spell_its_texts(tmp_path, name):
+    path = DATA / f"ud_hebrew_{name}.conllu"
+    lines = path.read_text("utf-8").splitlines(keepends=True)
+    bare = tmp_path / path.name
+    bare.write_text("".join(line for line in lines if not line.startswith("# text =")), "utf-8")
+    texts = [sentence.text for sentence in read_conllu(path)]
+    assert [sentence.text for sentence in read_conllu(bare)] == texts
+
+
+@pytest.mark.parametrize("name", TREEBANKS)
 def test_treebanks_are_read_whole_and_the_segmenter_is_measured(name, capsys):
     path = DATA / f"ud_hebrew_{name}.conllu"
     sentences = list(read_conllu(path))

@@ -7,7 +7,7 @@ Label Studio's library is not needed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,27 @@ from xml.etree import ElementTree
 
 from heron.base.errors import Problem, raise_all
 from heron.base.files import fingerprint, read_yaml
-from heron.base.tables import read_table
+from heron.base.tables import is_missing, read_table
 from heron.base.terminal import say
+from heron.data.annotation_tools import (
+    Region,
+    annotations_of,
+    counts_utf16,
+    flat_value,
+    is_span,
+    read_span,
+)
 from heron.data.config import SPLITS
+from heron.data.examples import Span
 from heron.languages import get_language
+from heron.tasks.qa.answers import trim
 
 from .articles import Paragraph
 
 ANSWER, QUESTION, CONTEXT = "answer", "question", "context"  # names of tags in the configuration
-_FIX = "export the project as JSON (not JSON-MIN, CSV or another format)"
+_FIX = "export the project as JSON, JSON-MIN or CSV"
+
+Annotation = tuple[str, list[Region]]  # annotator, and the regions with a span or a question
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +50,7 @@ class AnnotatedQuestion:
     question: str  # stripped; empty if none was written
     # character offsets in the paragraph, without outer blanks; None without a marked span
     span: tuple[int, int] | None
-    marked: str | None  # the span's text as stored by the tool, or None
+    marked: str | None  # the span's text as the tool has it, where the paragraph has another one
 
     @property
     def answer(self) -> str:
@@ -47,6 +59,22 @@ class AnnotatedQuestion:
             return ""
         start, end = self.span
         return self.paragraph.text[start:end]
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedTask:
+    """A paragraph and what annotators have made of it."""
+
+    where: str  # file, line and task, for messages
+    number: str  # Label Studio's
+    paragraph: Paragraph
+    made: list[Annotation]
+
+    def regions(self) -> Iterator[tuple[str, Region]]:
+        """Yield each region with its annotator."""
+        for annotator, regions in self.made:
+            for region in regions:
+                yield annotator, region
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +159,10 @@ def labelling_config(language: str) -> str:
 
 
 def read_exports(paths: Sequence[Path]) -> Export:
-    """Read JSON exports of one project or several.
+    """Read exports of one project or several: JSON, JSON-MIN or CSV.
 
-    Cancelled annotations are skipped; drafts and predictions are not read.
+    Cancelled annotations are skipped; drafts and predictions are not read. The offsets of a file
+    are in characters or UTF-16 units, whichever fits its spans.
 
     Raises:
         DataError: files or tasks of another format, or an article in two splits; names all.
@@ -145,36 +174,51 @@ def read_exports(paths: Sequence[Path]) -> Export:
     for path in paths:
         table = read_table(path, bad_rows="report")
         problems += table.problems
+        of_file = []
         for index, row in enumerate(table.rows):
-            number = row.get("id", index + 1)
+            number = str(row.get("id", index + 1))
             where = f"{table.where(index)} (task {number})"
             try:
-                paragraph = _paragraph(row)
-                of_task = _annotations(row, where, paragraph)
+                of_file.append(AnnotatedTask(where, number, _paragraph(row), _annotations(row)))
             except ValueError as error:
                 problems.append(Problem(where, str(error), _FIX))
-                continue
+
+        in_utf16 = counts_utf16(_spans(of_file))
+        for task in of_file:
+            of_task = []
+            for annotator, region in task.regions():
+                question_id = fingerprint(task.paragraph.id, annotator, region.id)[:16]
+                names = (task.where, task.number, annotator, question_id)
+                of_task.append(_question(region, names, task.paragraph, in_utf16))
 
             tasks += 1
             if not of_task:
                 open_tasks += 1
             questions += of_task
 
-            title, split = paragraph.title, paragraph.split
-            first_split, first_where = splits.setdefault(title, (split, where))
+            title, split = task.paragraph.title, task.paragraph.split
+            first_split, first_where = splits.setdefault(title, (split, task.where))
             if split != first_split:
                 problem = f"'{title}' is in {split} here, in {first_split} in {first_where}"
                 fix = "one article in one split: do not mix tasks of two samples"
-                problems.append(Problem(where, problem, fix))
+                problems.append(Problem(task.where, problem, fix))
 
     raise_all(problems)
     return Export(questions, tasks, open_tasks)
 
 
+def _spans(tasks: Sequence[AnnotatedTask]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield every marked span with its paragraph's text."""
+    for task in tasks:
+        for _, region in task.regions():
+            if ANSWER in region.tags:
+                yield task.paragraph.text, region.tags[ANSWER]
+
+
 def _paragraph(row: Mapping[str, Any]) -> Paragraph:
-    data = row.get("data")
+    data = row.get("data", row)  # JSON-MIN and CSV have them in the row
     if not isinstance(data, dict):
-        raise ValueError("no 'data': it is no task of Label Studio")
+        raise ValueError("'data' is no mapping: it is no task of Label Studio")
     cells = [data.get(name) for name in ("paragraph", "title", CONTEXT, "split")]
     if not all(isinstance(cell, str) and cell for cell in cells):
         raise ValueError("its data needs paragraph, title, context and split, as in tasks.json")
@@ -184,28 +228,45 @@ def _paragraph(row: Mapping[str, Any]) -> Paragraph:
     return paragraph
 
 
-def _annotations(
-    row: Mapping[str, Any], where: str, paragraph: Paragraph
-) -> list[AnnotatedQuestion]:
-    """Read the questions of a task; raises ValueError for another format."""
-    annotations = row.get("annotations")
-    if not isinstance(annotations, list):
+def _annotations(row: Mapping[str, Any]) -> list[Annotation]:
+    """Read annotators and regions of a task; raises ValueError for another format."""
+    if "data" not in row:
+        if is_missing(row.get("annotation_id")):
+            return []
+        return [(_annotator(row.get("annotator")), _flat_regions(row))]
+
+    if not isinstance(row.get("annotations"), list):
         raise ValueError("no list 'annotations'")
+    made = []
+    for user, regions in annotations_of(row):
+        asked = [region for region in regions if region.tags.keys() & {ANSWER, QUESTION}]
+        for region in asked:
+            _check_span(region.tags.get(ANSWER))
+        made.append((_annotator(user), asked))
+    return made
 
-    task = str(row.get("id", ""))
-    questions = []
-    for annotation in annotations:
-        if not isinstance(annotation, dict) or not isinstance(annotation.get("result"), list):
-            raise ValueError("an annotation without a list 'result'")
-        if annotation.get("was_cancelled"):
-            continue
 
-        annotator = _annotator(annotation.get("completed_by"))
-        for region_id, region in _regions(annotation["result"]).items():
-            question_id = fingerprint(paragraph.id, annotator, region_id)[:16]
-            names = (where, task, annotator, question_id)
-            questions.append(_question(region, names, paragraph))
-    return questions
+def _flat_regions(row: Mapping[str, Any]) -> list[Region]:
+    """Join the spans and the questions of a row of JSON-MIN or CSV by their order."""
+    spans = flat_value(row.get(ANSWER)) or []
+    questions = flat_value(row.get(QUESTION)) or []
+    if not isinstance(questions, list):
+        questions = [questions]
+    if len(spans) != len(questions):
+        raise ValueError("another number of spans than of questions, which only JSON can pair")
+
+    regions = []
+    for number, span in enumerate(spans):
+        _check_span(span)
+        tags = {ANSWER: span, QUESTION: {"text": questions[number]}}
+        regions.append(Region(f"{row['annotation_id']} {number}", tags))
+    return regions
+
+
+def _check_span(value: Any) -> None:
+    """Refuse a span whose offsets are no whole numbers by a ValueError."""
+    if value is not None and not is_span(value):
+        raise ValueError(f"a span without whole numbers 'start' and 'end': {value!r:.60}")
 
 
 def _annotator(user: Any) -> str:
@@ -215,23 +276,11 @@ def _annotator(user: Any) -> str:
     return str(user or "")
 
 
-def _regions(results: Sequence[Any]) -> dict[str, dict[str, Any]]:
-    """Join the results of each region: the values of its answer and question, by its id."""
-    regions: dict[str, dict[str, Any]] = {}
-    for result in results:
-        name = result.get("from_name") if isinstance(result, dict) else None
-        if name not in (ANSWER, QUESTION):
-            continue
-        value = result.get("value")
-        if not isinstance(value, dict):
-            raise ValueError(f"a result of {name} without a 'value'")
-        region = regions.setdefault(str(result.get("id")), {})
-        region[name] = value
-    return regions
-
-
 def _question(
-    region: Mapping[str, Any], names: tuple[str, str, str, str], paragraph: Paragraph
+    region: Region,
+    names: tuple[str, str, str, str],
+    paragraph: Paragraph,
+    in_utf16: bool,
 ) -> AnnotatedQuestion:
     """Read a region.
 
@@ -239,60 +288,17 @@ def _question(
         region: the values of its answer and its question, either of which may be missing.
         names: file and line, task, annotator, and id of the question.
         paragraph: that the answer is marked in.
+        in_utf16: whether offsets count UTF-16 units.
     """
-    text = region.get(QUESTION, {}).get("text") or ""
+    text = region.tags.get(QUESTION, {}).get("text") or ""
     if isinstance(text, list):
         text = " ".join(map(str, text))
     question = " ".join(str(text).split())
 
-    answer = region.get(ANSWER)
+    answer = region.tags.get(ANSWER)
     if answer is None:
         return AnnotatedQuestion(*names, paragraph, question, span=None, marked=None)
-    span = _span(paragraph.text, answer)
-    marked = answer.get("text")
-    if not isinstance(marked, str):
-        marked = None
-    return AnnotatedQuestion(*names, paragraph, question, span, marked)
-
-
-def _span(context: str, value: Mapping[str, Any]) -> tuple[int, int]:
-    """Read a span, without outer blanks.
-
-    Some versions of Label Studio count UTF-16 units, in which an emoji is two: if the stored text
-    is only found at such offsets, they are used.
-
-    Args:
-        context: the paragraph.
-        value: `start`, `end` and `text` of a result.
-
-    Returns:
-        Start and (exclusive) end, in characters.
-
-    Raises:
-        ValueError: the offsets are no whole numbers.
-    """
-    try:
-        start, end = int(value["start"]), int(value["end"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"a span without whole numbers 'start' and 'end': {value!r:.60}"
-        ) from error
-
-    text = value.get("text")
-    if isinstance(text, str) and context[start:end] != text:
-        low, high = _from_utf16(context, start), _from_utf16(context, end)
-        if context[low:high] == text:
-            start, end = low, high
-
-    start, end = max(start, 0), min(end, len(context))
-    while start < end and context[start].isspace():
-        start += 1
-    while start < end and context[end - 1].isspace():
-        end -= 1
-    return start, max(start, end)
-
-
-def _from_utf16(text: str, offset: int) -> int:
-    """Count the characters before an offset in UTF-16 units."""
-    units = text.encode("utf-16-le")[: 2 * offset]
-    return len(units.decode("utf-16-le", "ignore"))
+    marked = read_span(paragraph.text, answer, in_utf16)
+    span = trim(paragraph.text, Span(max(marked.start, 0), max(marked.end, 0)))
+    unlike = None if marked.is_there else marked.text
+    return AnnotatedQuestion(*names, paragraph, question, span, unlike)

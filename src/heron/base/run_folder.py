@@ -61,6 +61,7 @@ class RunFolder:
     best = _Inside("checkpoints/best.ckpt")  # weights of the best epoch on validation
     last = _Inside("checkpoints/last.ckpt")  # everything needed to resume exactly
     stages = _Inside("stages")  # run folders of the stages; `model` is then the last one's
+    moved = _Inside("moved_answers.csv")  # gold answers that are not where their file says
     generated = _Inside("generated")  # generated texts of a split that is not done
     log = _Inside("log.txt")  # output of a sweep's job in its own process, of all attempts
     lock = _Inside(".lock")  # held by the process that works on the run

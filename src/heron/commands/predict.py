@@ -15,21 +15,25 @@ from annotated_types import MinLen
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem, raise_all
 from heron.base.run_folder import open_run
-from heron.base.tables import received, table_stem, write_chunks
+from heron.base.tables import cell_text, received, table_format, table_stem, write_chunks
 from heron.base.terminal import hold_results, print_lines, say
 from heron.commands.run_settings import read_points, sort_words
 from heron.config.parsing import parse_options
+from heron.data.annotation_tools import REGIONS
 from heron.data.readers import read_parts, read_rows
 from heron.tasks.qa.answers import place_of
 
 if TYPE_CHECKING:
     from heron.data.config import DataConfig
+    from heron.data.rows import Rows
     from heron.training.inference import Trained
 
 
 # Rows of a file that are in memory at once. Batches end with a chunk, so probabilities of longer
 # files may differ in their last bits.
 CHUNK = 10_000
+# Columns of a file that `heron score` would take for the predictions.
+_PREDICTIONS = ("prediction", "pred", "predicted_label", "prediction_text")
 
 
 @dataclass
@@ -88,8 +92,9 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path) -> 
     cleanups: list[Callable[[], None]] = []
     predicted = 0
     folders = trained.config.paths.folders
+    as_texts = out.suffix == ".parquet" and table_format(path) != ".parquet"
 
-    def answers() -> Iterator[Mapping[str, Sequence[Any]]]:
+    def predicted_rows() -> Iterator[Mapping[str, Sequence[Any]]]:
         nonlocal predicted
         for rows in read_parts(path, data, CHUNK, *folders):
             problems.extend(rows.problems)
@@ -97,15 +102,12 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path) -> 
                 continue
 
             predictions, refused = trained.predict(rows.examples, cleanups)
-            lines = {example.guid: example.side["line"] for example in rows.examples}
-            for problem in refused:  # by guid; the user knows the line
-                place = place_of(path, lines[problem.where])
-                problems.append(Problem(place, problem.what, problem.fix))
-
+            problems.extend(_by_line(refused, rows, path))
             predicted += len(predictions.guids)
-            yield predictions.answers(trained.config)
+            answers = predictions.answers(trained.config)
+            yield answers | _kept_columns(rows, answers, data.columns.guid, as_texts)
 
-    write_chunks(out, answers())
+    write_chunks(out, predicted_rows())
     for clean_up in cleanups:
         clean_up()
 
@@ -117,6 +119,45 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path) -> 
     error = DataError(problems, limit=50)
     print(f"{len(problems)} rows could not be used:\n{error}", file=sys.stderr)
     return 1
+
+
+def _by_line(refused: Sequence[Problem], rows: Rows, path: Path) -> Iterator[Problem]:
+    """Name the lines of rows that could not be used: users know lines, not guids."""
+    lines = {example.guid: example.side["line"] for example in rows.examples}
+    for problem in refused:
+        place = place_of(path, lines[problem.where])
+        yield Problem(place, problem.what, problem.fix)
+
+
+def _kept_columns(
+    rows: Rows, answers: Mapping[str, Sequence[Any]], guid: str, as_texts: bool
+) -> dict[str, list[Any]]:
+    """Lay out the file's own columns beside the answers; one of the same name is `input_<name>`.
+
+    Args:
+        rows: with their cells.
+        answers: the columns of the predictions, among them `guid`.
+        guid: the file's column of ids, which is left out.
+        as_texts: whether numbers become texts, because a column may mix both.
+    """
+    cells_of = {row.guid: cells for row, cells in zip(rows.examples, rows.cells, strict=False)}
+    columns = {}
+    for name in rows.cells[0] if rows.cells else ():
+        if name in (guid, REGIONS):
+            continue
+        is_taken = name in answers or name in _PREDICTIONS or name.startswith("p/")
+        values = [_scalar(cells_of[key][name], as_texts) for key in answers["guid"]]
+        columns[f"input_{name}" if is_taken else name] = values
+    return columns
+
+
+def _scalar(cell: Any, as_text: bool) -> Any:
+    """Write a cell for any table: lists and mappings as JSON."""
+    if isinstance(cell, list | dict):
+        return json.dumps(cell, ensure_ascii=False, default=str)
+    if cell is None or isinstance(cell, str):
+        return cell
+    return cell_text(cell) if as_text or not isinstance(cell, int | float) else cell
 
 
 def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -> int:

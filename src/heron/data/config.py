@@ -155,9 +155,9 @@ class SampleConfig:
 class QaDataConfig:
     """How the answers of extractive question answering are read (`data.qa`)."""
 
-    # answers that are not at their `answer_start`: `refuse` stops and lists them, `repair` takes
-    # the nearest occurrence, else one with other white space, `drop` leaves the answer out, and
-    # the question if no answer is left
+    # answers that are not at their `answer_start`, in characters or UTF-16 units: `refuse` stops
+    # and lists them, `repair` takes the nearest occurrence, else one with other white space or
+    # Unicode composition, `drop` leaves the answer out, and the question if no answer is left
     misaligned: Annotated[str, OneOf("refuse", "repair", "drop")] = "refuse"
     # remove blanks at both ends of an answer. Metrics use the string of the file as gold.
     trim: bool = True

@@ -5,7 +5,9 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-REPAIRS = "repairs"  # key in `Example.side` of the repairs that its reader has made
+# Keys in `Example.side`: the kinds of repairs that its reader has made; and of each answer that it
+# has moved or that is spelt otherwise, the text, the place in the file, and that in the text.
+REPAIRS, MOVED = "repairs", "moved"
 
 
 class Span(NamedTuple):
@@ -39,6 +41,18 @@ def count_repairs(examples: Iterable[Example]) -> dict[str, int]:
     for example in examples:
         counts.update(example.side.get(REPAIRS, ()))
     return dict(counts)
+
+
+def list_moved(splits: Mapping[str, Iterable[Example]]) -> dict[str, list[Any]]:
+    """Lay out the answers that are not where their file says; empty where there are none."""
+    columns: dict[str, list[Any]] = {}
+    for split, examples in splits.items():
+        for example in examples:
+            for answer in example.side.get(MOVED, ()):
+                row = {"split": split, "guid": example.guid, **answer}
+                for name, value in row.items():
+                    columns.setdefault(name, []).append(value)
+    return columns
 
 
 def text_key(example: Example) -> Hashable:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from heron.base.errors import ConfigError, Problem, raise_all
 from heron.base.folders import data_set_file, default_cache_dir, default_data_dir
 from heron.base.tables import FileTable, read_chunks
+from heron.data.annotation_tools import plain_table
 from heron.data.config import (
     PHRASES,
     SPLITS,
@@ -26,7 +27,7 @@ from heron.data.config import (
 )
 from heron.data.examples import Splits
 from heron.data.manifests import read_manifest
-from heron.data.rows import SIDE, Labels, Rows, find_format
+from heron.data.rows import SIDE, Labels, Rows, find_format, with_cells
 from heron.data.sources import locate, locate_phrases
 from heron.data.splits import apply_duplicates, carve, sample, take_fold
 
@@ -215,7 +216,7 @@ def read_parts(
         data_dir, cache_dir: where the phrases that `data.phrases` removes are listed.
 
     Yields:
-        The parts; some may have no examples.
+        The parts, with the cells of tables; some may have no examples.
 
     Raises:
         DataError: before the first part where the file cannot be read or lacks a column, after the
@@ -229,22 +230,20 @@ def read_parts(
     problems: list[Problem] = []
     is_usable = False
     for source in sources:
-        if (
-            isinstance(source, FileTable)
-            and config.columns.guid not in source.columns
-            and source.ids
-        ):
-            source.ids.clear()  # ids are made of line numbers: unique
-        if isinstance(source, FileTable) and not len(source):
+        if isinstance(source, FileTable):
+            source = plain_table(source)
+            if config.columns.guid not in source.columns and source.ids:
+                source.ids.clear()  # ids are made of line numbers: unique
             rows = Rows([], source.problems)
+            if len(source):
+                rows = with_cells(read(source), source)
         else:
             rows = read(source)
 
         problems += rows.problems
         is_usable = is_usable or bool(rows.examples)
         for start in range(0, len(rows.examples) or 1, size):
-            examples = rows.examples[start : start + size]
-            yield Rows(examples, []) if start else replace(rows, examples=examples)
+            yield rows.part(start, size)
     if not is_usable:
         raise_all(problems)
 

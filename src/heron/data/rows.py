@@ -17,6 +17,7 @@ from heron.base.errors import ConfigError, Fix, Problem, nearest, raise_all
 from heron.base.tables import FileTable, cell_text, is_missing, number_text, read_table, table_stem
 from heron.base.terminal import say
 from heron.data import TASKS
+from heron.data.annotation_tools import REGIONS, plain_table
 from heron.data.config import JOIN, DataConfig, JoinConfig
 from heron.data.examples import Example, Span
 from heron.languages import get_language
@@ -60,6 +61,24 @@ class Rows:
     guids: Sequence[str] = ()
     has_ids: bool = False  # whether the ids are the file's own, not `<file stem>:<line>`
     columns: Sequence[str] = ()  # of the file
+    # The cells of each example's row by the file's own names; empty unless `with_cells` adds them.
+    cells: Sequence[Mapping[str, Any]] = ()
+
+    def part(self, start: int, size: int) -> Rows:
+        """Return some of the examples; the first part has the problems and counts of all."""
+        examples = self.examples[start : start + size]
+        cells = self.cells[start : start + size]
+        if start:
+            return Rows(examples, [], cells=cells)
+        return replace(self, examples=examples, cells=cells)
+
+
+def with_cells(rows: Rows, table: FileTable) -> Rows:
+    """Add the cells of the table's row to each example that was read from it."""
+    by_line = dict(zip(table.lines, table.rows, strict=True))
+    absent = dict.fromkeys(table.columns)
+    cells = [absent | by_line[example.side["line"]] for example in rows.examples]
+    return replace(rows, cells=cells)
 
 
 # Reads a file of a data set, or rows of it, given whether each row needs a label, the column with
@@ -83,6 +102,8 @@ class Format:
 def own_table(source: Path | FileTable, config: DataConfig) -> FileTable:
     """Read a table, unless it has been read; columns get the names in `data.columns`.
 
+    An export of an annotation tool becomes a table, in which a single further column is the label.
+
     Names in other case, and `SYNONYMS`, are accepted if exactly one column of the table fits; the
     user is told once.
 
@@ -93,6 +114,7 @@ def own_table(source: Path | FileTable, config: DataConfig) -> FileTable:
     table = source
     if not isinstance(table, FileTable):
         table = read_table(table, "report", quoting=config.quoting)
+    table = plain_table(table)
 
     used = config.columns
     wanted = [used.text, used.text_pair]
@@ -108,6 +130,8 @@ def own_table(source: Path | FileTable, config: DataConfig) -> FileTable:
             continue
         synonyms = (column, *SYNONYMS.get(column, ()))
         candidates = [name for name in free if name.strip().casefold() in synonyms]
+        if not candidates and column == used.label and REGIONS in table.columns:
+            candidates = [name for name in free if name not in (REGIONS, "id", *new_names)]
         if len(candidates) == 1:
             new_names.setdefault(candidates[0], column)
     if not new_names:

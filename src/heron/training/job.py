@@ -23,7 +23,7 @@ from heron.config.compose import run_in_hydra
 from heron.data import PLANS
 from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
-from heron.data.examples import Example, count_repairs, text_key
+from heron.data.examples import Example, count_repairs, list_moved, text_key
 from heron.data.features import Features
 from heron.data.hub import unused_share
 from heron.data.readers import load_run_data, of_split
@@ -127,6 +127,7 @@ def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]
     if ranks.is_first():
         described = describe(data.examples, data.dropped, data.features)
         folder.update_status(data=described | describe_training(data))
+        write_moved(folder, data.examples)
 
     trainer = fit(config, folder, module, data)
     if ended_early(trainer) is not None:
@@ -232,6 +233,7 @@ def train_baseline(config: Config, folder: RunFolder) -> Scores:
     loaded = load_run_data(config)
     examples = loaded.examples
     folder.update_status(data=describe(examples, loaded.dropped))
+    write_moved(folder, examples)
     entry = BASELINES[config.baseline.name]
     baseline: FittedBaseline = entry.fit(config, examples.get(TRAIN, []))
     for warning in baseline.notes.get("warnings", ()):
@@ -285,6 +287,14 @@ def say_findings(config: Config, folder: RunFolder) -> None:
         sources = folder.read_status()["sources"]
         for finding in known_problems(config.data, sources, cache):
             say(f"{config.data.name}: {finding}")
+
+
+def write_moved(folder: RunFolder, examples: Mapping[str, Sequence[Example]]) -> None:
+    """List the answers that are not where their file says, and print where the list is."""
+    columns = list_moved(examples)
+    if columns:
+        write_table(folder.moved, columns)
+        say(f"answers that are not at their answer_start, with their places: {folder.moved}")
 
 
 def describe(

@@ -29,7 +29,7 @@ class Sentence:
     """One sentence."""
 
     where: str  # file and line of its first token
-    text: str  # its `# text`; without one, the tokens joined by spaces
+    text: str  # its `# text`; without one, the tokens, with spaces where `SpaceAfter=No` is absent
     tokens: tuple[Token, ...]  # in order
     comments: dict[str, str]  # the other `# key = value` lines; the value may be empty
 
@@ -60,6 +60,7 @@ def _sentence(path: Path, block: Sequence[tuple[int, str]]) -> Iterator[Sentence
     """
     comments: dict[str, str] = {}
     tokens: list[tuple[str, list[Word]]] = []  # form and words of each
+    spelt = ""  # the text by its tokens
     last_word = 0  # of the current multiword token
     words = 0  # so far
     where = ""
@@ -81,13 +82,15 @@ def _sentence(path: Path, block: Sequence[tuple[int, str]]) -> Iterator[Sentence
             raise DataError(line_place, problem, _FIX)
 
         form = columns[1]
-        if match["last"]:
-            last_word = int(match["last"])
+        is_word = not match["last"]
+        is_token = not is_word or words >= last_word
+        if is_token:
             tokens.append((form, []))
+            spelt += form if "SpaceAfter=No" in columns[9].split("|") else f"{form} "
+        if not is_word:
+            last_word = int(match["last"])
             continue
         words += 1
-        if words > last_word:
-            tokens.append((form, []))
         cells = []  # lemma, part of speech, features
         for index in (2, 3, 5):
             cell = columns[index]
@@ -98,7 +101,7 @@ def _sentence(path: Path, block: Sequence[tuple[int, str]]) -> Iterator[Sentence
         problem = f"words {words + 1} to {last_word} of a token are missing"
         raise DataError(where, problem, _FIX)
     if tokens:
-        text = comments.pop("text", "") or " ".join(form for form, _ in tokens)
+        text = comments.pop("text", "") or spelt.strip()
         parsed = tuple(Token(form, tuple(parts)) for form, parts in tokens)
         yield Sentence(where, text, parsed, comments)
 

@@ -59,7 +59,8 @@ def test_predictions_equal_those_of_the_run_itself(suffix, run, test_rows, tmp_p
     path = write_texts(tmp_path / f"rows{suffix}", texts, guids)
     assert heron("predict", f"run={run.path}", f"input={path}", f"cache={tmp_path}") == 0
     rows = read_csv(tmp_path / "rows.predictions.csv")
-    assert list(rows[0]) == ["guid", "label", *PROBABILITIES]
+    assert list(rows[0]) == ["guid", "label", *PROBABILITIES, "text", "input_label"]
+    assert [(row["text"], row["input_label"]) for row in rows] == [(t, "LATER") for t in texts]
     assert [row["guid"] for row in rows] == guids
     assert [row["label"] for row in rows] == [row["prediction"] for row in test_rows]
     np.testing.assert_allclose(probabilities(rows), probabilities(test_rows), atol=1e-6)
@@ -200,7 +201,9 @@ def test_pairs_are_predicted_as_the_run_itself_predicted_them(pair_run, tmp_path
     path = write_pairs(tmp_path / "pairs.csv", rows, "guid", "premise", "hypothesis")
     assert heron("predict", f"run={pair_run.path}", f"input={path}", f"cache={tmp_path}") == 0
     found = read_csv(tmp_path / "pairs.predictions.csv")
-    assert list(found[0]) == ["guid", "label", *(f"p/{label}" for label in PAIR_LABELS)]
+    own = ["premise", "hypothesis"]
+    assert list(found[0]) == ["guid", "label", *(f"p/{label}" for label in PAIR_LABELS), *own]
+    assert [row["premise"] for row in found] == [row["text"] for row in rows]
     assert [row["label"] for row in found] == [row["prediction"] for row in rows]
     assert [row["guid"] for row in found] == [row["guid"] for row in rows]
 

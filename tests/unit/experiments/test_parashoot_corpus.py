@@ -14,6 +14,8 @@ from heron.data.config import read_config
 from heron.data.readers import load_with_report
 from heron.results.shipped import read_shipped
 from heron.training.compose import compose
+from label_studio import region as marked_region
+from label_studio import utf16
 from real_data import DATA, on_real
 
 TEXT = "העיר נוסדה בשנת מאה אחרי מלחמה ארוכה ליד נהר גדול שבו שטו סוחרים מחיפה אל הים 🦩"
@@ -46,27 +48,9 @@ def tasks(tmp_path):
     return json.loads((tmp_path / "shoot" / "tasks.json").read_text(encoding="utf-8"))
 
 
-def region(task, question, answer, name, units=len, shift=0):
-    """The two results that Label Studio stores for a marked span with a question."""
-    context = task["data"]["context"]
-    start = units(context[: context.index(answer)]) + shift
-    span = {"start": start, "end": start + units(answer)}
-    return [
-        {
-            "id": name,
-            "from_name": "answer",
-            "to_name": "context",
-            "type": "labels",
-            "value": {**span, "text": answer, "labels": ["תשובה"]},
-        },
-        {
-            "id": name,
-            "from_name": "question",
-            "to_name": "context",
-            "type": "textarea",
-            "value": {**span, "text": [question]},
-        },
-    ]
+def region(task, *words, **options):
+    """The results that Label Studio stores for a span of a task with a question."""
+    return marked_region(task["data"]["context"], *words, **options)
 
 
 def exported(tasks, results, first=1):
@@ -89,10 +73,6 @@ def write_export(path, content):
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in content)
     path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
     return path
-
-
-def utf16(text):
-    return len(text.encode("utf-16-le")) // 2
 
 
 def collect(*words):
@@ -162,7 +142,9 @@ def test_what_is_annotated_comes_back_as_a_data_set(tasks, tmp_path, units, caps
         asked = [f"מתי קרה דבר {number} מספר {k}?" for k in range(3)]
         answers = [words[0], " ".join(words[1:4]) + " ", words[2]]
         pairs = enumerate(zip(asked, answers, strict=True))
-        results.append([one for k, (q, a) in pairs for one in region(task, q, a, f"r{k}", units)])
+        results.append(
+            [one for k, (q, a) in pairs for one in region(task, q, a, f"r{k}", units=units)]
+        )
     export = write_export(tmp_path / "export.json", exported(tasks, results))
     out = tmp_path / "data"
     assert collect(f"exports={export}", f"out={out}", "name=shoot") == 0
@@ -266,6 +248,37 @@ def test_each_problem_is_listed_with_its_task_and_line(tasks, tmp_path, capsys):
     words = "reject=yes_no,answer_length,repeated,question_mark,answer_in_question"
     assert collect(f"exports={export}", f"out={out}", words) == 0
     assert "10 questions - 9 rejected = 1" in capsys.readouterr().out
+
+
+SPREAD = "Un oraș 🦩🦩 mare,  vechi\nși frumos."
+
+
+@pytest.mark.parametrize("units", [len, utf16], ids=["characters", "UTF-16 units"])
+@pytest.mark.parametrize("form", ["json", "json-min", "csv"])
+def test_a_rendered_text_is_no_misplaced_span_in_any_format(tmp_path, units, form, capsys):
+    data = {"paragraph": "p", "title": "t", "context": SPREAD, "split": "train"}
+    answers = {"Cum e?": "mare,  vechi", "Ce e?": "vechi\nși frumos", "Cine e?": "oraș"}
+    regions = [
+        region({"data": data}, question, answer, question, units=units)
+        for question, answer in answers.items()
+    ]
+    del regions[2][0]["value"]["text"]  # the other spans tell what its offsets count
+    path = tmp_path / f"export.{form.replace('json-min', 'json')}"
+    if form == "json":
+        write_export(path, exported([{"data": data}], [[one for pair in regions for one in pair]]))
+    else:
+        spans = [span["value"] for span, _ in regions]
+        row = {**data, "id": 1, "answer": spans, "question": list(answers), "annotator": 7}
+        row |= {"annotation_id": 5, "lead_time": None, "created_at": "", "updated_at": ""}
+        if form == "csv":
+            row = {k: json.dumps(v) if isinstance(v, list) else v for k, v in row.items()}
+            write_table(path, {name: [cell] for name, cell in row.items()})
+        else:
+            write_export(path, [row])
+    assert collect(f"exports={path}", f"out={tmp_path / 'd'}", "reject=", "language=ro") == 0
+    assert "3 questions - 0 rejected = 3" in capsys.readouterr().out
+    rows = read_json(tmp_path / "d" / "train.json")["data"]
+    assert {row["question"]: row["answers"]["text"][0] for row in rows} == answers
 
 
 def test_an_export_that_is_given_twice_counts_once(tasks, tmp_path, capsys):

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -135,27 +135,33 @@ def read_answer_cells(text: Any, start: Any) -> Answers:
     return [] if is_missing(text) else [_answer(text, start)]
 
 
-def stands_at(context: str, answer: str, start: int) -> bool:
-    """Tell whether `answer` is in `context` at character `start`."""
-    return start >= 0 and context.startswith(answer, start)
-
-
 def nearest_place(context: str, answer: str, start: int) -> Span | None:
-    """Find the occurrence of `answer` nearest to `start`, else one with other white space.
+    """Find the occurrence of `answer` nearest to `start`; the earlier one wins ties.
 
-    The earlier one wins ties; None if there is none.
+    Where there is none, one with other white space is found, else one that is composed of other
+    Unicode characters; None if there is none either.
 
     Args:
         context: the text.
         answer: what is searched for.
         start: a character of the context.
     """
+    spans = _occurrences(context, answer)
+    if not spans:
+        compose = partial(unicodedata.normalize, "NFC")
+        composed = _occurrences(compose(context), compose(answer))
+        spans = spans_as_given(context, composed, compose)
+    return min(spans, key=lambda span: abs(span.start - start), default=None)
+
+
+def _occurrences(context: str, answer: str) -> list[Span]:
+    """Find every occurrence of `answer`; where there is none, those with other white space."""
     words = [re.escape(word) for word in answer.split()]
+    spans: list[Span] = []
     for pattern in (re.escape(answer), r"\s+".join(words)):
-        spans = [Span(*match.span(1)) for match in re.finditer(f"(?=({pattern}))", context)]
-        if spans:
-            return min(spans, key=lambda span: abs(span.start - start))
-    return None
+        if not spans:
+            spans = [Span(*match.span(1)) for match in re.finditer(f"(?=({pattern}))", context)]
+    return spans
 
 
 def map_span(text: str, span: Span, normalise: Callable[[str], str]) -> Span:

@@ -1,18 +1,20 @@
 """From a file of questions to `Example`s; every answer is checked against its context."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from heron.base.errors import Fix, Problem, nearest
 from heron.base.tables import FileTable, cell_text, is_missing, number_text, table_stem
 from heron.base.terminal import say
+from heron.data.annotation_tools import question_table
 from heron.data.config import DataConfig
-from heron.data.examples import REPAIRS, Example, Span, count_repairs
-from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader, own_table
+from heron.data.examples import MOVED, REPAIRS, Example, Span, count_repairs
+from heron.data.offsets import count_utf16, from_utf16, has_wide, stands_at
+from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader, own_table, with_cells
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.languages.words import words
@@ -25,7 +27,6 @@ from heron.tasks.qa.answers import (
     read_answer_cells,
     read_answers,
     read_squad,
-    stands_at,
     trim,
 )
 from heron.tasks.scoring import TextScores
@@ -33,12 +34,30 @@ from heron.tasks.scoring import TextScores
 ANSWER, NO_ANSWER = "answer", "no_answer"  # the classes
 MISALIGNED = "misaligned answer"
 WITHOUT = "no answer"
-TRIMMED, REPAIRED = "trimmed", "repaired"
+EMPTY_ANSWER = "empty answer"
+TRIMMED, REPAIRED, EMPTY = "trimmed", "repaired", "empty"
 # Key in `Example.side` of the context before normalisation (a tuple of one), where it differs:
 # predicted spans count characters in it.
 GIVEN = "context as given"
 
+_DROP = "data.qa.misaligned=drop leaves it out"
+# What the user reads about questions in a gold file, by the kind of repair.
+_NOTES = {
+    REPAIRED: "have a gold answer that is not at its answer_start; answers are scored as texts",
+    EMPTY: "have an empty gold answer beside others; it is left out",
+}
+
 Report = Callable[[str, Fix], None]  # records what is wrong with one question, and how to fix it
+
+
+class PlacedAnswer(NamedTuple):
+    """A gold answer in its context."""
+
+    text: str  # as the file has it
+    span: Span  # of the normalised context
+    changes: list[str]  # `REPAIRED`, `TRIMMED`
+    # Its text, `answer_start` and place in the context as the file has it, where these differ.
+    moved: dict[str, Any] | None = None
 
 
 def normaliser(config: DataConfig) -> Callable[[str], str]:
@@ -73,13 +92,13 @@ def open_questions(config: DataConfig, files: Mapping[str, Path], placed: bool =
         if is_squad(path):
             table = read_squad(path)
             _check_side(table, side)
-            return QuestionReader(table, config, labels, placed).read_all()
+            return with_cells(QuestionReader(table, config, labels, placed).read_all(), table)
 
-        table = own_table(source, config)
+        context, question = columns.text, str(columns.text_pair)
+        table = question_table(own_table(source, config), context, question, columns.guid)
         needed = dict.fromkeys(side, SIDE)
         if placed:
-            needed[columns.text] = "data.columns.text"
-            needed[str(columns.text_pair)] = "data.columns.text_pair"
+            needed |= {context: "data.columns.text", question: "data.columns.text_pair"}
         if labels == "required" and "answers" not in table.columns:
             needed[columns.answer] = "data.columns.answer"
 
@@ -151,6 +170,15 @@ class QuestionReader(TableReader):
             self.unlabelled[""] += 1
             return None
 
+        visible = [(text, start) for text, start in gold if not is_missing(text)]
+        if gold and not visible:
+            self.dropped.append((EMPTY_ANSWER, str(label)))
+            return None
+        repairs = set()
+        if len(visible) < len(gold):
+            repairs.add(EMPTY)
+            gold = visible
+
         answers = []
         for text, start in gold:
             answer = self._place(raw_context, context, text, start, report)
@@ -166,13 +194,17 @@ class QuestionReader(TableReader):
         if context and context != raw_context:
             side[GIVEN] = (raw_context,)
         if label is not None:
-            side["answers"] = [text for text, _, _ in answers]
+            side["answers"] = [answer.text for answer in answers]
 
-        repairs = {change for _, _, changes in answers for change in changes}
+        for answer in answers:
+            repairs.update(answer.changes)
         if len(answers) < len(gold):
             repairs.add(MISALIGNED)
         if repairs:
             side[REPAIRS] = sorted(repairs)
+        moved = [answer.moved for answer in answers if answer.moved]
+        if moved:
+            side[MOVED] = moved
 
         return self.example(
             index,
@@ -181,7 +213,7 @@ class QuestionReader(TableReader):
             side,
             context if is_missing(group) else group,
             text_pair=question.strip(),
-            spans=tuple(span for _, span, _ in answers),
+            spans=tuple(answer.span for answer in answers),
             label=label,
         )
 
@@ -215,6 +247,42 @@ class QuestionReader(TableReader):
             report(f"its {name} {shown}", "context and question need a word")
         return text
 
+    @property
+    def _has_list(self) -> bool:
+        """Whether answers are in SQuAD's `answers`, not in columns of their own."""
+        return self.in_json or self.config.columns.answer not in self.table.columns
+
+    def _answers(self, row: Mapping[str, Any]) -> Answers | None:
+        """Read the answers to a question; None where there are none. Raises ValueError."""
+        columns = self.config.columns
+        if self._has_list:
+            return read_answers(row.get("answers"))
+        return read_answer_cells(row[columns.answer], row.get(columns.answer_start))
+
+    @cached_property
+    def in_utf16(self) -> bool:
+        """Whether the file's offsets count UTF-16 units."""
+        return count_utf16(self._wide_spans())
+
+    def _wide_spans(self) -> Iterator[tuple[str, str, int]]:
+        """Yield context, text and offset of the answers whose offsets depend on the unit."""
+        for row in self.table.rows:
+            context = row.get(self.names[2])
+            if not isinstance(context, str) or not has_wide(context):
+                continue
+            try:
+                answers = self._answers(row) or []
+            except ValueError:  # which `read` reports
+                continue
+            for text, start in answers:
+                if isinstance(text, str) and isinstance(start, int):
+                    yield context, text, start
+
+    def _places(self, context: str, start: int) -> tuple[int, int]:
+        """Read `answer_start` in the file's unit, then in the other: two places, or one twice."""
+        units = from_utf16(context, start)
+        return (units, start) if self.in_utf16 else (start, units)
+
     def _label(self, row: Mapping[str, Any], report: Report) -> tuple[str | None, Answers]:
         """Return a question's label and its answers.
 
@@ -226,20 +294,17 @@ class QuestionReader(TableReader):
             return None, []
         has_no_answer = NO_ANSWER in self.config.label_order
         can_lack = has_no_answer or self.qa.no_answer == "drop"
-        columns = self.config.columns
-        answers: Answers | None
         try:
-            if self.in_json or columns.answer not in self.table.columns:
-                answers = read_answers(row.get("answers"))
-            else:
-                answers = read_answer_cells(row[columns.answer], row.get(columns.answer_start))
-                if not answers and not can_lack:  # where every question has one: unlabelled
-                    answers = None
+            answers = self._answers(row)
+            if not answers and not can_lack and not self._has_list:
+                answers = None  # where every question has one: unlabelled
         except ValueError as error:
             report(str(error), "see SQuAD's form")
             return None, []
 
         impossible = row.get("is_impossible") if self.in_json else None
+        if impossible is True and answers:
+            answers = [(text, start) for text, start in answers if not is_missing(text)]
         if answers is None and impossible is not True:
             if self.labels == "required" and self.config.unlabelled == "refuse":
                 fix: tuple[str, ...] = ("data.unlabelled=drop leaves such questions out",)
@@ -262,7 +327,7 @@ class QuestionReader(TableReader):
 
     def _place(
         self, raw_context: Any, context: str, text: Any, start: Any, report: Report
-    ) -> tuple[str, Span, list[str]] | None:
+    ) -> PlacedAnswer | None:
         """Find one answer in the normalised context; None where it is wrong or left out.
 
         Args:
@@ -271,27 +336,25 @@ class QuestionReader(TableReader):
             text: the answer as the file has it.
             start: its `answer_start`; None if there is none.
             report: gets what is wrong.
-
-        Returns:
-            The answer as the file has it, its span, and the changes made (`REPAIRED`, `TRIMMED`).
         """
-        if not isinstance(text, str) or not text.strip():
-            shown = "an empty answer" if isinstance(text, str) else f"no text: {text!r:.40}"
-            report(f"has {shown}", "an answer is a part of the context")
+        if not isinstance(text, str):
+            report(f"has no text: {text!r:.40}", "an answer is a part of the context")
             return None
         if not self.placed:
-            is_there = True
-            if isinstance(raw_context, str):
-                has_text = text in raw_context
-                is_there = has_text if start is None else stands_at(raw_context, text, start)
-            return text, Span(0, 0), [] if is_there else [REPAIRED]
+            is_there = not isinstance(raw_context, str) or self._is_in(raw_context, text, start)
+            return PlacedAnswer(text, Span(0, 0), [] if is_there else [REPAIRED])
         span_given = self._find(raw_context, text, start, report)
         if span_given is None:
             return None
 
         is_exact = start is None or span_given.start == start
         is_same = raw_context[span_given.start : span_given.end] == text
-        changes = [] if is_exact and is_same else [REPAIRED]
+        changes = []
+        moved = None
+        if not is_exact or not is_same:
+            changes.append(REPAIRED)
+            moved = {"answer": text, "answer_start": start, "place": span_given.start}
+
         span = map_span(raw_context, span_given, self.normalise)
         trimmed = trim(context, span)
         if trimmed.start == trimmed.end:
@@ -299,8 +362,15 @@ class QuestionReader(TableReader):
             report(f"its answer {text!r} is invisible", fix)
             return None
         if self.qa.trim and trimmed != span:
-            return text, trimmed, [*changes, TRIMMED]
-        return text, span, changes
+            changes.append(TRIMMED)
+            span = trimmed
+        return PlacedAnswer(text, span, changes, moved)
+
+    def _is_in(self, context: str, text: str, start: Any) -> bool:
+        """Tell whether a context has an answer at its `answer_start`, or anywhere without one."""
+        if not isinstance(start, int):
+            return text in context
+        return any(stands_at(context, text, place) for place in self._places(context, start))
 
     def _find(self, context: str, text: str, start: Any, report: Report) -> Span | None:
         """Find an answer in the context as the file has it.
@@ -308,20 +378,24 @@ class QuestionReader(TableReader):
         Args:
             context: the text.
             text: the answer.
-            start: its `answer_start`: a number of characters; None if there is none.
+            start: its `answer_start`: a number of characters or of UTF-16 units; None if there is
+                none.
             report: gets what is wrong.
         """
-        drop = "data.qa.misaligned=drop leaves it out"
         if start is not None and (not isinstance(start, int) or isinstance(start, bool)):
             report(f"answer_start is {start!r}", "the number of characters before the answer")
             return None
         if start is None and context.count(text) == 1:
             begin = context.index(text)
             return Span(begin, begin + len(text))
-        if start is not None and stands_at(context, text, start):
-            return Span(start, start + len(text))
+        places = () if start is None else self._places(context, start)
+        for place in places:
+            if stands_at(context, text, place):
+                return Span(place, place + len(text))
 
-        nearest_span = nearest_place(context, text, start or 0)
+        nearest_span = nearest_place(context, text, places[0] if places else 0)
+        if nearest_span is not None and nearest_span.start in places:
+            return nearest_span  # it is spelt otherwise
         if self.qa.misaligned == "drop":
             return None
         if self.qa.misaligned == "repair" and nearest_span is not None:
@@ -330,16 +404,16 @@ class QuestionReader(TableReader):
             times = context.count(text)
             message = f"its answer {_shorten(text)!r} stands {times} times in the context"
             choose = "say which with answer_start", "data.qa.misaligned=repair takes the first"
-            report(message, drop if nearest_span is None else choose)
+            report(message, _DROP if nearest_span is None else choose)
             return None
 
         at_start = context[start : start + len(text)] if start >= 0 else ""
         message = f"at {start} the context reads {_shorten(at_start)!r}, not {_shorten(text)!r}:"
         if nearest_span is None:
-            report(f"{message} nowhere in it", ("", drop))
+            report(f"{message} nowhere in it", ("", _DROP))
         else:
             repair = "data.qa.misaligned=repair takes that place"
-            report(f"{message} it stands at {nearest_span.start}", (repair, drop))
+            report(f"{message} it stands at {nearest_span.start}", (repair, _DROP))
         return None
 
 
@@ -360,9 +434,8 @@ def _read(path: Path, config: DataConfig) -> Rows:
 
 
 def _notes(examples: Sequence[Example]) -> list[str]:
-    away = count_repairs(examples).get(REPAIRED)
-    message = "questions have a gold answer that is not at its answer_start"
-    return [f"{away} {message}; answers are scored as texts"] if away else []
+    counts = count_repairs(examples)
+    return [f"{counts[kind]} questions {note}" for kind, note in _NOTES.items() if kind in counts]
 
 
 def text_scores() -> TextScores:

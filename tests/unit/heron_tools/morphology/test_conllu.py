@@ -50,6 +50,16 @@ def test_tokens_hold_their_words_and_understood_words_are_left_out(tmp_path, nam
     assert second.text == "כן"
 
 
+def test_without_a_text_tokens_are_joined_as_space_after_says(tmp_path):
+    lines = [line for line in SAMPLE.splitlines(True) if not line.startswith("# text")]
+    in_range = "".join(lines).replace(
+        "1-5\tובביתו" + "\t_" * 8, "1-5\tובביתו" + "\t_" * 7 + "\tSpaceAfter=No"
+    )
+    for content, text in (("".join(lines), "ובביתו גר."), (in_range, "ובביתוגר.")):
+        first, _ = read_conllu(written(tmp_path, content))
+        assert first.text == text
+
+
 def sentence(words):
     """Write one sentence, one word per token."""
     lines = [f"{i}\t{w}\t{w}\tNOUN\t_\t_\t0\troot\t_\t_" for i, w in enumerate(words, 1)]

@@ -8,10 +8,11 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from heron.data.examples import Span
+from heron.data.offsets import stands_at
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
 from heron.languages.unicode import UnicodeOptions, normalise
-from heron.tasks.qa.answers import map_span, nearest_place, spans_as_given, stands_at, trim
+from heron.tasks.qa.answers import map_span, nearest_place, spans_as_given, trim
 
 # Niqqud in both orders, a decomposed letter, a cedilla letter, direction marks, emoji with joiner.
 PIECES = [

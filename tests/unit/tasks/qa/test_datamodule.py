@@ -7,10 +7,12 @@ import pytest
 
 from heron.base.errors import DataError
 from heron.base.folders import conf_dir
+from heron.base.run_folder import RunFolder
+from heron.base.tables import read_table
 from heron.data.config import FileConfig, read_config
 from heron.data.datamodule import DataModule
 from heron.tasks.qa.features import FITS, AnswerColumns
-from heron.training.job import describe
+from heron.training.job import describe, write_moved
 
 SENTENCE = "הספינה הפליגה מנמל חיפה ביום שני בבוקר אל האי הקטן שבצפון ושבה רק אחרי שבוע"
 WORDS = SENTENCE.split()
@@ -91,3 +93,20 @@ def test_a_run_says_how_its_answers_were_read(config, capsys):
     warned = capsys.readouterr().err
     assert f"test: {cut} answers are cut by every window" in warned
     assert "test: answers 4 trimmed" in warned
+
+
+def test_a_run_lists_the_place_of_every_answer_that_is_not_where_its_file_says(
+    config, tmp_path, capsys
+):
+    path = tmp_path / "train.json"
+    content = json.loads(path.read_text())
+    moved = content["data"][1]
+    moved["answers"]["answer_start"][0] += 1
+    path.write_text(json.dumps(content))
+    examples = reading(config, "truncate", on_cut="drop").examples
+    folder = RunFolder(tmp_path)
+    write_moved(folder, examples)
+    (row,) = read_table(folder.moved).rows
+    place = moved["answers"]["answer_start"][0] - 1
+    assert (row["guid"], row["place"]) == (moved["id"], str(place))
+    assert str(folder.moved) in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """Questions in SQuAD's JSON become examples, and no wrong offset is ever used as it is."""
 
 import json
+import unicodedata
 
 import pytest
 
@@ -123,7 +124,7 @@ def test_a_data_set_whose_questions_all_have_answers_refuses_one_without(write, 
         *({"is_impossible": True}, {"is_impossible": False, "answers": []}),
         *({"is_impossible": "TRUE"}, {"answers": "Monday"}),
         {"answers": {"text": ["a"], "answer_start": []}},
-        *({"answers": [answer("", 0)]}, {"answers": [answer(None, 0)]}),
+        {"answers": [answer(["Monday"], END)]},
         {"answers": [answer(start="20th")]},
         *({"question": "  "}, {"question": "?!"}, {"question": [7]}),
         *({"context": ""}, {"context": " \n"}, {"context": "… —"}, {"context": None}),
@@ -181,6 +182,50 @@ def test_repair_takes_an_answer_with_other_white_space_and_counts(write, read, c
     example = only(read())
     assert found(example) == ["on\u00a0 Monday."]
     assert (example.side["answers"], example.side["repairs"]) == (["on Monday."], ["repaired"])
+
+
+WIDE = "🎤🎉 Ion 7, Ana 7 puncte."  # two characters before it are two UTF-16 units each
+SEVENS = [WIDE.index("7"), WIDE.rindex("7")]
+
+
+@pytest.mark.parametrize("misaligned", ["refuse", "repair", "drop"])
+def test_offsets_in_utf_16_units_are_exact_and_every_place_is_listed(
+    write, read, config, misaligned
+):
+    config.qa = QaDataConfig(misaligned=misaligned)
+    write(row(answers=[answer("7", SEVENS[0] + 2)]), context=WIDE)
+    example = only(read())
+    assert example.spans[0].start == SEVENS[0]
+    assert example.side["moved"] == [
+        {"answer": "7", "answer_start": SEVENS[0] + 2, "place": SEVENS[0]}
+    ]
+
+
+def test_the_unit_of_offsets_is_that_which_fits_most_answers_of_a_file(write, read):
+    context = "🎤🎉 7 7 7 end"
+    answers = [answer("7", 5), answer("end", 11)]  # either reading finds a 7, one finds the end
+    write(row(answers=answers), context=context)
+    assert [span.start for span in only(read()).spans] == [3, 9]
+
+
+def test_an_empty_answer_beside_others_is_left_out_and_counted(write, read):
+    write(row(answers=[answer(), answer("", 0), answer(None, 0)]))
+    example = only(read())
+    assert (example.side["answers"], example.side["repairs"]) == (["Monday"], ["empty"])
+    write(row(answers=[answer("", 0)]), row("q2", answers=[answer("", 0)], is_impossible=True))
+    loaded = read()
+    assert only(loaded).label == "no_answer"
+    assert loaded.dropped == {"train": {"empty answer": 1}}
+
+
+@pytest.mark.parametrize(("start", "misaligned"), [(18, "refuse"), (18, "drop"), (16, "repair")])
+def test_an_answer_of_other_unicode_composition_is_placed(write, read, config, start, misaligned):
+    config.qa = QaDataConfig(misaligned=misaligned)
+    config.language = "ro"
+    context = unicodedata.normalize("NFD", "Țara are munți. Băiatul doarme.")
+    write(row(answers=[answer("Băiatul", start)]), context=context)
+    example = only(read())
+    assert (found(example), example.side["repairs"]) == (["Băiatul"], ["repaired"])
 
 
 def test_drop_leaves_out_misaligned_answers_and_questions_without_another(write, read, config):
