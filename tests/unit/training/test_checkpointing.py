@@ -192,6 +192,22 @@ class TestResume:
         )
         assert not folder.last.exists()
 
+    def test_a_finished_run_keeps_its_weights_once(self, unbroken, tmp_path):
+        words = ("trainer.max_epochs=3", "trainer.checkpoint_steps=3", *SETTINGS["ess"])
+        config = compose(tmp_path, *words, "run.keep_checkpoints=false")
+        folder = RunFolder(tmp_path / "run")
+        run_until(*STOPS["while predicting"], config, folder)
+        assert folder.last.is_file(), "it goes on from there"
+        assert folder.best.is_file()
+        run_job(config, folder)
+        assert_same_run(folder, unbroken("ess").folder)
+        assert not folder.last.parent.exists()
+        assert run_job(config, folder) == folder.read_scores()
+
+        longer = compose(tmp_path, *words, "trainer.max_epochs=4", f"ckpt_path='{folder.path}'")
+        with pytest.raises(ConfigError, match="keep_checkpoints"):
+            run_job(longer, RunFolder(tmp_path / "longer"))
+
     def test_checkpoint_holds_no_pickled_code(self, unbroken):
         for path in (unbroken("ess").folder.last, unbroken("ess").folder.best):
             assert "state_dict" in torch.load(path, weights_only=True)
