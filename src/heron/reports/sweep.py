@@ -20,7 +20,7 @@ from heron.reports.run import (
     SPENT,
     ReportFiles,
     caveats,
-    data_url,
+    data_urls,
     spent_cells,
     write_run_report,
 )
@@ -98,7 +98,7 @@ def write_report(
         return write_run_report(runs[0], target)
 
     # Start-up time: matplotlib.
-    from heron.reports.figures import sweep_figure
+    from heron.reports.figures import sweep_figure, sweep_panels
 
     splits = _splits(runs)
     significance, untested = significance_tables(runs, splits[0], against)
@@ -129,6 +129,7 @@ def write_report(
         print_tables(shown)
 
     figure = paper_figure or sweep_figure(runs)
+    panels = [("as in the paper", paper_figure)] if paper_figure else sweep_panels(runs)
     page = render(
         "sweep.html.j2",
         title=folder.resolve().name,
@@ -138,7 +139,7 @@ def write_report(
         warnings=dict.fromkeys(text for run in runs for text in run.warnings),
         tables=[*shown, runs_table(runs)],
         links=page_links(runs, target),
-        figure=data_url(figure),
+        panels=data_urls(panels),
     )
     files = [
         write_file(target / "table.csv", to_csv(groups[0])),
