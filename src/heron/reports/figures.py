@@ -422,7 +422,8 @@ def sweep_panels(runs: Sequence[RunRecord]) -> list[Panel]:
             axes = figure.subplots()
             _draw_groups(axes, groups, metric)
             _draw_copied(axes, groups, copied)
-            axes.set_title(f"test {metric}: mean ± sd over seeds, runs below")
+            axes.set_title(f"test {metric}")
+            axes.set_xlabel("mean ± sd of seeds; dots: runs")
             panels.append(svg(figure))
     return panels
 

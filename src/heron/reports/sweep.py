@@ -14,6 +14,7 @@ from heron.base.cells import SYNTHETIC, Cell, Formatted, Table, summarize, to_cs
 from heron.base.errors import HeronError, first_line
 from heron.base.files import write_file
 from heron.base.terminal import print_lines, print_tables
+from heron.data.config import own_table
 from heron.metrics.names import COPIED_NOTE, is_copied
 from heron.reports.pages import render
 from heron.reports.run import (
@@ -130,9 +131,10 @@ def write_report(
 
     figure = paper_figure or sweep_figure(runs)
     panels = [("as in the paper", paper_figure)] if paper_figure else sweep_panels(runs)
+    own_tables = {own_table(run.setting("data", {})) for run in runs} - {""}
     page = render(
         "sweep.html.j2",
-        title=folder.resolve().name,
+        title=", ".join([*sorted(own_tables), folder.resolve().name]),
         synthetic=SYNTHETIC if any(run.synthetic for run in runs) else "",
         states=count_states(runs),
         missing=missing,
