@@ -463,7 +463,8 @@ def _draw_groups(axes: Axes, groups: Sequence[System], metric: str) -> None:
     axes.set_yticks(range(count), labels)
     axes.set_ylim(count - 0.5, -0.5)  # the first group at the top
     axes.set_title(metric)
-    axes.xaxis.set_major_locator(MaxNLocator(4))  # the labels of more ticks would overlap
+    # The labels of more ticks would overlap.
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
     draw_grid(axes, "x")

@@ -131,10 +131,9 @@ def write_report(
 
     figure = paper_figure or sweep_figure(runs)
     panels = [("as in the paper", paper_figure)] if paper_figure else sweep_panels(runs)
-    own_tables = {own_table(run.setting("data", {})) for run in runs} - {""}
     page = render(
         "sweep.html.j2",
-        title=", ".join([*sorted(own_tables), folder.resolve().name]),
+        title=title_of(runs, folder),
         synthetic=SYNTHETIC if any(run.synthetic for run in runs) else "",
         states=count_states(runs),
         missing=missing,
@@ -154,6 +153,12 @@ def write_report(
     image = write_file(target / "report.png", figure)
     print_lines(*(f"missing: {line}" for line in missing))
     return ReportFiles(html, image, tuple(files), tuple(missing))
+
+
+def title_of(runs: Sequence[RunRecord], folder: Path) -> str:
+    """Name a sweep by its folder, after a user's own tables."""
+    tables = {own_table(run.setting("data", {})) for run in runs} - {""}
+    return ", ".join([*sorted(tables), folder.resolve().name])
 
 
 def _file_name(title: str) -> str:

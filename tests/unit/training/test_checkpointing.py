@@ -26,6 +26,7 @@ from heron.training.checkpointing import (
     resume_from,
 )
 from heron.training.job import run_job
+from real_data import ENCODER
 from small_runs import TINY, compose, in_folder, train
 from stopping import Stopped, assert_same_run, stopping
 from tiers import quick
@@ -211,6 +212,15 @@ class TestResume:
     def test_checkpoint_holds_no_pickled_code(self, unbroken):
         for path in (unbroken("ess").folder.last, unbroken("ess").folder.best):
             assert "state_dict" in torch.load(path, weights_only=True)
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not ENCODER.is_dir(), reason="HERON_ENCODER names no encoder")
+def test_a_run_of_a_pretrained_encoder_is_hardly_larger_than_its_weights(tmp_path):
+    words = ("encoder=pretrained", f"encoder.name={ENCODER}", "trainer.max_steps=1")
+    run = train(tmp_path, *words, "run.keep_checkpoints=false")
+    size = sum(path.stat().st_size for path in run.path.rglob("*") if path.is_file())
+    assert size < 1.07 * (run.model / "model.safetensors").stat().st_size
 
 
 @pytest.mark.real  # seconds; an interruption inside the process is tested above
