@@ -87,6 +87,10 @@ def fast_figures():
         for name in ("run_figure", "sweep_figure"):
             stand_in = create_autospec(getattr(figures, name), return_value=PNG)
             patch.setattr(figures, name, stand_in)
+        for name in ("run_panels", "sweep_panels"):
+            panels = [figures.Panel("figure", PNG)]
+            stand_in = create_autospec(getattr(figures, name), return_value=panels)
+            patch.setattr(figures, name, stand_in)
         patch.setattr(Figure, "savefig", savefig)
         yield
 

@@ -27,7 +27,7 @@ _SETTINGS = (
     "encoder.scratch.hidden=256", "encoder.scratch.layers=4", "encoder.scratch.intermediate=1024",
     "encoder.dropout=0", "head.dropout=0", "trainer.precision=32-true", "trainer.accelerator=cpu",
     "trainer.enable_progress_bar=false", "trainer.select=last", "task.bootstrap=0",
-    "run.sweep=devices",
+    "run.sweep=devices", "run.keep_checkpoints=true",
 )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ TINY = (
     "trainer.precision=32-true",
     "trainer.accelerator=cpu",
     "trainer.threads=1",
+    "run.keep_checkpoints=true",  # tests compare them
     "run.isolate=false",  # what tests replace would not reach a process of its own
 )
 

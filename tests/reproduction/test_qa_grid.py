@@ -38,6 +38,7 @@ def words_of(home: Path) -> list[str]:
         "trainer.accelerator=cpu",
         "task.bootstrap=20",
         "run.export=false",
+        "run.keep_checkpoints=true",
         f"paths.data={DATA}",
         f"paths.cache={home / 'cache'}",
         f"paths.runs={home / 'runs'}",

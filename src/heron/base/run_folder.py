@@ -189,6 +189,23 @@ class RunFolder:
                 "where it was trained, or train again (run.resume=false)"
             )
 
+    def spare_checkpoints(self) -> list[Path]:
+        """List the checkpoints that an ended run does without; `best` stays if `model/` is absent.
+
+        Checkpoints of other callbacks than heron's stay.
+        """
+        spare = [self.last, *self.last.parent.glob("*.corrupt")]
+        if (self.model / HEAD).is_file():
+            spare.append(self.best)
+        return [path for path in spare if path.is_file()]
+
+    def remove_spare_checkpoints(self) -> None:
+        """Remove `spare_checkpoints`, and their folder if nothing else is in it."""
+        for path in self.spare_checkpoints():
+            path.unlink()
+        with suppress(OSError):
+            self.last.parent.rmdir()
+
     def require_model(self, file: str = HEAD) -> None:
         """Raise a ConfigError unless the run has exported a model; `file` is written last."""
         if (self.model / file).is_file():

@@ -303,8 +303,11 @@ def tracked(plan: Sequence[Work], title: str, wanted: bool | None = None) -> Ite
 
 
 def duration(seconds: float) -> str:
-    """Show seconds as people say them: `40 s`, `12 min`, `3.5 h`."""
+    """Show seconds as people say them: `40 s`, `12 min`, `3.5 h`, `9 days`."""
     if seconds < 90:
         return f"{max(0.0, seconds):.0f} s"
     minutes = seconds / 60
-    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+    if minutes < 90:
+        return f"{minutes:.0f} min"
+    hours = minutes / 60
+    return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:.0f} days"

@@ -4,8 +4,8 @@ The dataclasses are not frozen: OmegaConf makes frozen ones read-only, and overr
 change them.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Protocol
 
@@ -13,7 +13,7 @@ from annotated_types import Ge
 
 from chronicle.options import CorpusOptions
 from heron.base.errors import ConfigError
-from heron.base.files import read_yaml
+from heron.base.files import fingerprint, read_yaml
 from heron.base.folders import ForkError
 from heron.config.constraints import (
     MISSING,
@@ -196,6 +196,24 @@ class TextsConfig:
     overlap: Count = 8
 
 
+def own_table(values: Mapping[str, Any]) -> str:
+    """Name a user's own table (`data=own_*`) by its folder and file, or by its id of the hub.
+
+    Args:
+        values: of `data`.
+
+    Returns:
+        The name; empty for other data sets, which have names of their own.
+    """
+    if not str(values.get("name", "")).startswith("own_"):
+        return ""
+    if values.get("hub"):
+        return str(values["hub"])
+    files = values.get("files") or {}
+    path = next((str(file.get("path", "")) for file in files.values()), "")
+    return "/".join(Path(path).parts[-2:])
+
+
 @dataclass
 class DataConfig(ConstrainedConfig):
     """One data set (`conf/data/<name>.yaml`)."""
@@ -295,6 +313,19 @@ class DataConfig(ConstrainedConfig):
         self.files = {name: file for name, file in files if file.path not in ("", MISSING)}
         if self.hub:
             self.files, self.generator = {}, None
+
+    @property
+    def own(self) -> str:
+        """The name of a user's own table, see `own_table`."""
+        return own_table(asdict(self))
+
+    @property
+    def folder_name(self) -> str:
+        """A name for the folder of what is computed from the data set."""
+        if not self.own:
+            return self.name
+        paths = [file.path for file in self.files.values()]
+        return f"{self.name},{self.own.replace('/', '_')}-{fingerprint(paths)[:4]}"
 
     @property
     def split_files(self) -> dict[str, FileConfig]:

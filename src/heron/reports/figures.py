@@ -1,36 +1,48 @@
-"""The figures of a run and of a sweep as PNG bytes; drawn without pyplot or a display.
+"""The figures of a run and of a sweep, drawn without pyplot or a display.
 
-heron's own labels are English: matplotlib draws Hebrew letters, but from left to right.
+A file is one PNG image. A page has a small SVG image for each panel, so that they fit on a phone;
+the browser chooses fonts for the texts in them.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from heron.base.cells import with_synthetic
-from heron.metrics.calibration import ReliabilityBins
 from heron.metrics.names import is_copied, signed, with_copied
 from heron.reports.artefacts import Artefacts, Curve
+from heron.reports.fonts import with_fonts
 from heron.reports.styles import BLUE, CENTRED, COUNT, FAINT, GREEN, INK, ORANGE, QUIET, STYLE
 from heron.results.collect import RunRecord, headline_metrics
-from heron.results.frame import Frame
 
 if TYPE_CHECKING:
     from heron.results.systems import System
 
 _LINE_STYLES = ("--", ":")  # of extractive baselines, of which there are two
+_SLANTED: Any = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
+_LETTERS = 40  # of all class names, in a line below a panel
 _DPI = 150
 _LOSSES = (("train/loss", "train", QUIET, "--"), ("validation/loss", "validation", BLUE, "-"))
 _MAP_POINTS = 20_000  # more points than this only hide each other
+_PANEL = (4.3, 4.1)  # inches of a panel on a page
+_SVG: Any = {"svg.fonttype": "none", "svg.hashsalt": "heron"}
+
+
+class Panel(NamedTuple):
+    """A panel on a page."""
+
+    title: str
+    image: bytes  # PNG or SVG
 
 
 def png(figure: Figure) -> bytes:
@@ -38,8 +50,20 @@ def png(figure: Figure) -> bytes:
     image = io.BytesIO()
     figure.set_dpi(_DPI)
     # `Figure.savefig` would draw twice, and a version in the metadata would change the bytes.
-    FigureCanvasAgg(figure).print_png(image, metadata={"Software": None})
+    with with_fonts(figure):
+        FigureCanvasAgg(figure).print_png(image, metadata={"Software": None})
     return image.getvalue()
+
+
+def svg(figure: Figure) -> Panel:
+    """Save a figure whose texts stay texts; the same figure gives the same bytes."""
+    image = io.BytesIO()
+    figure.set_dpi(_DPI)  # of points
+    with matplotlib.rc_context(_SVG), with_fonts(figure):
+        FigureCanvasSVG(figure).print_svg(image, metadata={"Date": None, "Creator": None})
+
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    return Panel(", ".join(filter(None, titles)), image.getvalue())
 
 
 def run_figure(run: RunRecord, artefacts: Artefacts) -> bytes:
@@ -55,33 +79,53 @@ def run_figure(run: RunRecord, artefacts: Artefacts) -> bytes:
     Returns:
         PNG bytes.
     """
-    reliability = artefacts.reliability
+    has_second_row = artefacts.reliability is not None
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(13, 4.4 if reliability is None else 8.2), layout="constrained")
+        figure = Figure(figsize=(13, 8.2 if has_second_row else 4.4), layout="constrained")
         upper: Any = figure
-        if reliability is not None:
+        if has_second_row:
             rows: Any = figure.subfigures(2, 1, height_ratios=(4.4, 3.8))
             upper, lower = rows
-            left, right = lower.subfigures(1, 2)
-            _draw_reliability(left, reliability, artefacts.split)
-            _draw_balance(right.subplots(), artefacts)
+            for draw, part in zip(_SECOND_ROW, lower.subfigures(1, 2), strict=True):
+                draw(part, run, artefacts)
 
-        left, middle, right = upper.subfigures(1, 3, width_ratios=(1.0, 1.05, 1.15))
-        if artefacts.texts and artefacts.row_scores is not None:
-            from heron.reports.text_panels import draw_texts  # start-up time
+        parts = upper.subfigures(1, 3, width_ratios=(1.0, 1.05, 1.15))
+        for draw, part in zip(_FIRST_ROW, parts, strict=True):
+            draw(part, run, artefacts)
 
-            draw_texts(left, run, artefacts, (BLUE, GREEN, QUIET))
-        elif artefacts.texts:
-            say_missing(left.subplots(), f"Scores, {artefacts.split}", "no predictions to score")
-        else:
-            _draw_confusion(left.subplots(), artefacts)
-
-        losses, scores = middle.subplots(2, 1, sharex=True)
-        _draw_losses(losses, artefacts.curves)
-        _draw_scores(scores, artefacts.curves, run.setting("trainer.monitor", "macro_f1"))
-        _draw_data_map(right.subplots(), artefacts.data_map)
         add_title(figure, with_synthetic(run.job, run.synthetic))
         return png(figure)
+
+
+def run_panels(run: RunRecord, artefacts: Artefacts) -> list[Panel]:
+    """Draw the panels of `run_figure` for a page, each as an image of its own."""
+    second_row = () if artefacts.reliability is None else _SECOND_ROW
+    panels = []
+    for draw in (*_FIRST_ROW, *second_row):
+        with matplotlib.rc_context(STYLE):
+            figure = Figure(figsize=_PANEL, layout="constrained")
+            draw(figure, run, artefacts)
+            panels.append(svg(figure))
+    return panels
+
+
+def _draw_predictions(part: Any, run: RunRecord, artefacts: Artefacts) -> None:
+    """Draw the confusion matrix, or the scores of texts, into a figure or a part of one."""
+    if artefacts.texts and artefacts.row_scores is not None:
+        from heron.reports.text_panels import draw_texts  # start-up time
+
+        draw_texts(part, run, artefacts, (BLUE, GREEN, QUIET))
+    elif artefacts.texts:
+        say_missing(part.subplots(), f"Scores, {artefacts.split}", "no predictions to score")
+    else:
+        _draw_confusion(part.subplots(), artefacts)
+
+
+def _draw_curves(part: Any, run: RunRecord, artefacts: Artefacts) -> None:
+    """Draw losses, and below them the monitored score."""
+    losses, scores = part.subplots(2, 1, sharex=True)
+    _draw_losses(losses, artefacts.curves)
+    _draw_scores(scores, artefacts.curves, run.setting("trainer.monitor", "macro_f1"))
 
 
 def say_missing(axes: Axes, title: str, reason: str) -> None:
@@ -124,7 +168,7 @@ def _draw_confusion(axes: Axes, artefacts: Artefacts) -> None:
         text = f"{count:,}\n{share:.0%}"
         axes.text(column, row, text, color=colour, fontsize=8, **CENTRED)
 
-    axes.set_xticks(range(len(columns)), columns, rotation=30, ha="right")
+    axes.set_xticks(range(len(columns)), columns, **_SLANTED)
     axes.set_yticks(range(len(classes)), classes)
     axes.set(title=title, xlabel="predicted", ylabel="gold")
     axes.tick_params(length=0)
@@ -209,11 +253,13 @@ def _draw_curve(axes: Axes, curve: Curve, label: str, colour: str, style: str) -
     draw_grid(axes, "y")
 
 
-def _draw_data_map(axes: Axes, data_map: Frame | None) -> None:
+def _draw_data_map(part: Any, run: RunRecord, artefacts: Artefacts) -> None:
     """Draw confidence against variability, coloured by correctness.
 
     Source: Swayamdipta et al. 2020, Dataset Cartography, Figure 1.
     """
+    axes = part.subplots()
+    data_map = artefacts.data_map
     if data_map is None:
         say_missing(axes, "Data map", "no training dynamics recorded")
         return
@@ -232,6 +278,7 @@ def _draw_data_map(axes: Axes, data_map: Frame | None) -> None:
         s=9,
         alpha=0.7,
         linewidths=0,
+        rasterized=True,
     )
     axes.figure.colorbar(points, ax=axes, label="correctness (fraction of epochs)", pad=0.02)
     axes.set(xlim=(-0.01, 0.51), ylim=(-0.02, 1.02))
@@ -244,17 +291,14 @@ def _draw_data_map(axes: Axes, data_map: Frame | None) -> None:
         axes.text(0.5, height, name, ha="right", color=QUIET, style="italic")
 
 
-def _draw_reliability(panel: Any, bins: ReliabilityBins, split: str) -> None:
+def _draw_reliability(part: Any, run: RunRecord, artefacts: Artefacts) -> None:
     """Draw each bin's accuracy and the gap to its confidence, and below it the number of rows.
-
-    Args:
-        panel: the subfigure to divide.
-        bins: of the split's labelled rows.
-        split: its name.
 
     Source: Guo et al. 2017, On Calibration of Modern Neural Networks, Figure 1.
     """
-    upper, lower = panel.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+    bins = artefacts.reliability
+    assert bins is not None
+    upper, lower = part.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     lefts = bins.edges[:-1]
     widths = np.diff(bins.edges)
     lower.bar(lefts, bins.count, widths, align="edge", color=QUIET, lw=0)
@@ -294,12 +338,13 @@ def _draw_reliability(panel: Any, bins: ReliabilityBins, split: str) -> None:
     rows = max(bins.count.sum(), 1)
     ece = float(np.abs(bins.gap) @ bins.count / rows)
     upper.set(xlim=(0, 1), ylim=(0, 1), ylabel="accuracy")
-    upper.set_title(f"Reliability, {split}: expected calibration error {ece:.3f}")
+    upper.set_title(f"Reliability, {artefacts.split}: calibration error {ece:.3f}")
     upper.legend(loc="upper left")
 
 
-def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:
+def _draw_balance(part: Any, run: RunRecord, artefacts: Artefacts) -> None:
     """Draw how often each class is the gold one, and how often it is predicted."""
+    axes = part.subplots()
     counts_CC, _ = artefacts.confusion
     total = max(counts_CC.sum(), 1)
     classes = artefacts.classes
@@ -319,10 +364,15 @@ def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:
         texts = [f"{count:,}" for count in counts_C]
         axes.bar_label(bars, texts, **COUNT)
 
-    axes.set_xticks(positions, classes)
+    is_long = sum(map(len, classes)) > _LETTERS
+    axes.set_xticks(positions, classes, **(_SLANTED if is_long else {}))
     axes.set(title=f"Class balance, {artefacts.split}", ylabel="share of rows")
     axes.margins(y=0.25)  # room for the legend above the bars
     axes.legend(loc="upper right", ncols=2)
+
+
+_FIRST_ROW = (_draw_predictions, _draw_curves, _draw_data_map)
+_SECOND_ROW = (_draw_reliability, _draw_balance)
 
 
 def sweep_figure(runs: Sequence[RunRecord]) -> bytes:
@@ -354,6 +404,28 @@ def sweep_figure(runs: Sequence[RunRecord]) -> bytes:
         title = "test: mean ± sd over seeds (diamonds), each run below it (dots)"
         add_title(figure, with_synthetic(title, is_synthetic))
         return png(figure)
+
+
+def sweep_panels(runs: Sequence[RunRecord]) -> list[Panel]:
+    """Draw the panels of `sweep_figure` for a page, each as an image of its own."""
+    from heron.results.systems import group_runs  # not for a run's figure
+
+    groups = group_runs(runs)
+    present = headline_metrics(runs)
+    longest = max((len(group.label) for group in groups), default=0)
+    size = (max(_PANEL[0], 2.6 + 0.075 * longest), 1.3 + 0.42 * len(groups))
+    panels = []
+    for metric in [name for name in present if not is_copied(name)][:4]:
+        _, *copied = with_copied([metric], present)
+        with matplotlib.rc_context(STYLE):
+            figure = Figure(figsize=size, layout="constrained")
+            axes = figure.subplots()
+            _draw_groups(axes, groups, metric)
+            _draw_copied(axes, groups, copied)
+            axes.set_title(f"test {metric}")
+            axes.set_xlabel("mean ± sd of seeds; dots: runs")
+            panels.append(svg(figure))
+    return panels
 
 
 def _draw_groups(axes: Axes, groups: Sequence[System], metric: str) -> None:
@@ -391,7 +463,8 @@ def _draw_groups(axes: Axes, groups: Sequence[System], metric: str) -> None:
     axes.set_yticks(range(count), labels)
     axes.set_ylim(count - 0.5, -0.5)  # the first group at the top
     axes.set_title(metric)
-    axes.xaxis.set_major_locator(MaxNLocator(4))  # the labels of more ticks would overlap
+    # The labels of more ticks would overlap.
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
     draw_grid(axes, "x")

@@ -26,6 +26,7 @@ from PIL import Image
 from heron.base.files import write_file
 from heron.base.run_folder import RunFolder, folder_inside
 from heron.reports.figures import add_title, draw_grid
+from heron.reports.fonts import with_fonts
 from heron.reports.map_data import (
     FEW,
     Categories,
@@ -104,7 +105,7 @@ def save_figure(figure: Figure, form: str, dpi: int = 200, colours: int | None =
     image = io.BytesIO()
     # Names of programs and the time of day would make every file a different one.
     unset = {"png": ("Software",), "pdf": ("Creator", "Producer", "CreationDate")}[form]
-    with matplotlib.rc_context({**STYLE, "pdf.fonttype": 42}):
+    with matplotlib.rc_context({**STYLE, "pdf.fonttype": 42}), with_fonts(figure):
         figure.savefig(image, format=form, dpi=dpi, metadata=dict.fromkeys(unset))
 
     if colours is None:

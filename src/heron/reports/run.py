@@ -14,6 +14,7 @@ from heron.base.cells import SYNTHETIC, Cell, Formatted, Interval, Table, show
 from heron.base.files import write_file
 from heron.base.secrets import redact
 from heron.base.terminal import print_lines, print_tables
+from heron.data.config import own_table
 from heron.languages import LANGUAGES
 from heron.metrics.classification import score_task
 from heron.metrics.names import COPIED_NOTE, COPIES, is_copied
@@ -49,7 +50,7 @@ def write_run_report(run: RunRecord, target: Path, quiet: bool = False) -> Repor
         target: the folder for `report.html` and `report.png`.
         quiet: whether to leave the tables out of the terminal.
     """
-    from heron.reports.figures import run_figure  # start-up time: matplotlib
+    from heron.reports.figures import run_figure, run_panels  # start-up time: matplotlib
 
     artefacts = read_artefacts(run)
     scores = score_table(run)
@@ -57,10 +58,10 @@ def write_run_report(run: RunRecord, target: Path, quiet: bool = False) -> Repor
     if not quiet:
         print_tables([scores, classes])
 
-    figure = run_figure(run, artefacts)
-    page = run_page(run, artefacts, [scores, classes, stage_table(run)], figure)
+    panels = data_urls(run_panels(run, artefacts))
+    page = run_page(run, artefacts, [scores, classes, stage_table(run)], panels)
     html = write_file(target / "report.html", page)
-    image = write_file(target / "report.png", figure)
+    image = write_file(target / "report.png", run_figure(run, artefacts))
     if not quiet:
         print_lines(*(f"missing: {line}" for line in artefacts.missing))
 
@@ -297,14 +298,19 @@ def caveat_of(run: RunRecord) -> str:
     return baseline.caveat(run.setting) if baseline else ""
 
 
-def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figure: bytes) -> str:
+def run_page(
+    run: RunRecord,
+    artefacts: Artefacts,
+    tables: Sequence[Table],
+    panels: Sequence[tuple[str, str]],
+) -> str:
     """Build the HTML page of one run.
 
     Args:
         run: its name, settings and status.
         artefacts: its predictions, of which a page shows at most 2,000.
         tables: those without rows are left out.
-        figure: PNG bytes.
+        panels: see `data_urls`.
     """
     right = artefacts.right
     rows = list(range(len(right)))  # in file order; of too many, the wrong ones first
@@ -338,7 +344,7 @@ def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figu
         warnings=run.warnings,
         tables=[table for table in tables if table.rows],
         headline=headline(run, artefacts),
-        figure=data_url(figure),
+        panels=panels,
         split=artefacts.split,
         # Summaries are not right or wrong.
         summaries=texts is not None and texts.right is None,
@@ -354,8 +360,14 @@ def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figu
 
 
 def data_url(image: bytes) -> str:
-    """Write a PNG image as an address that holds it."""
-    return "data:image/png;base64," + base64.b64encode(image).decode()
+    """Write a PNG or SVG image as an address that holds it."""
+    kind = "svg+xml" if image.startswith(b"<?xml") else "png"
+    return f"data:image/{kind};base64," + base64.b64encode(image).decode()
+
+
+def data_urls(panels: Iterable[tuple[str, bytes]]) -> list[tuple[str, str]]:
+    """Write images as addresses, each with its title."""
+    return [(title, data_url(image)) for title, image in panels]
 
 
 def _cards(artefacts: Artefacts, numbers: Sequence[int]) -> list[dict[str, Any]]:
@@ -395,7 +407,7 @@ def _cards(artefacts: Artefacts, numbers: Sequence[int]) -> list[dict[str, Any]]
 
 def _describe(run: RunRecord) -> str:
     """Name a run by its data, head, encoder and seed; empty where its configuration is gone."""
-    data = run.setting("data.name")
+    data = own_table(run.setting("data", {})) or run.setting("data.name")
     if not data:
         return ""
 

@@ -14,13 +14,14 @@ from heron.base.cells import SYNTHETIC, Cell, Formatted, Table, summarize, to_cs
 from heron.base.errors import HeronError, first_line
 from heron.base.files import write_file
 from heron.base.terminal import print_lines, print_tables
+from heron.data.config import own_table
 from heron.metrics.names import COPIED_NOTE, is_copied
 from heron.reports.pages import render
 from heron.reports.run import (
     SPENT,
     ReportFiles,
     caveats,
-    data_url,
+    data_urls,
     spent_cells,
     write_run_report,
 )
@@ -98,7 +99,7 @@ def write_report(
         return write_run_report(runs[0], target)
 
     # Start-up time: matplotlib.
-    from heron.reports.figures import sweep_figure
+    from heron.reports.figures import sweep_figure, sweep_panels
 
     splits = _splits(runs)
     significance, untested = significance_tables(runs, splits[0], against)
@@ -129,16 +130,17 @@ def write_report(
         print_tables(shown)
 
     figure = paper_figure or sweep_figure(runs)
+    panels = [("as in the paper", paper_figure)] if paper_figure else sweep_panels(runs)
     page = render(
         "sweep.html.j2",
-        title=folder.resolve().name,
+        title=title_of(runs, folder),
         synthetic=SYNTHETIC if any(run.synthetic for run in runs) else "",
         states=count_states(runs),
         missing=missing,
         warnings=dict.fromkeys(text for run in runs for text in run.warnings),
         tables=[*shown, runs_table(runs)],
         links=page_links(runs, target),
-        figure=data_url(figure),
+        panels=data_urls(panels),
     )
     files = [
         write_file(target / "table.csv", to_csv(groups[0])),
@@ -151,6 +153,12 @@ def write_report(
     image = write_file(target / "report.png", figure)
     print_lines(*(f"missing: {line}" for line in missing))
     return ReportFiles(html, image, tuple(files), tuple(missing))
+
+
+def title_of(runs: Sequence[RunRecord], folder: Path) -> str:
+    """Name a sweep by its folder, after a user's own tables."""
+    tables = {own_table(run.setting("data", {})) for run in runs} - {""}
+    return ", ".join([*sorted(tables), folder.resolve().name])
 
 
 def _file_name(title: str) -> str:

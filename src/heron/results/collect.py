@@ -1,6 +1,7 @@
 """Find the runs in a folder, read their configuration and scores, and choose scores to show."""
 
 import math
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -114,12 +115,27 @@ def collect(folder: Path) -> list[RunRecord]:
 
     runs = sorted(entry for entry in folder.iterdir() if entry.is_dir() and is_run(entry))
     if not runs:
+        sweeps = [str(sweep) for sweep in find_sweeps(folder)]
+        if sweeps:
+            raise ConfigError(f"{folder} holds sweeps; name one: {', '.join(sweeps)}")
         raise ConfigError(
             f"{folder} holds no runs: neither it nor any folder in it has a config.yaml or "
             "status.json; name the folder that `heron train` printed"
         )
 
     return [_read_run(run) for run in runs]
+
+
+def find_sweeps(folder: Path) -> list[Path]:
+    """List the folders under `folder`, at any depth, that hold runs; by name."""
+    sweeps = set()
+    for parent, inner_folders, _ in os.walk(folder):
+        for name in list(inner_folders):
+            if is_run(Path(parent, name)):
+                sweeps.add(Path(parent))
+                inner_folders.remove(name)  # its stages are part of it
+
+    return sorted(sweeps)
 
 
 def is_run(folder: Path) -> bool:

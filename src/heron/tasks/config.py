@@ -213,6 +213,9 @@ class RunConfig:
     job: str | None = None  # folder under the sweep; null: named by the overrides and a hash
     resume: bool = True  # continue from `last.ckpt` and skip finished runs; false: start over
     export: bool = True  # write `model/` in Hugging Face form
+    # keep the checkpoints of a finished run, from which `ckpt_path` trains on; else its weights are
+    # kept once, in `model/`
+    keep_checkpoints: bool = False
     # train every job in its own process; null: in sweeps only. A job on several devices always
     # has its own process.
     isolate: bool | None = None

@@ -264,6 +264,10 @@ def _continue(folder: RunFolder, config: Config) -> Path:
     path = checkpoint_of(Path(config.ckpt_path or ""))
     epochs = 0
     reason = damage(path)
+    model = path.parent.parent / "model"
+    if model.is_dir() and not path.exists():
+        reason = "a finished run keeps it under run.keep_checkpoints=true only; its weights alone: "
+        reason += f"encoder.name={model} head.start={model}"
     if not reason:
         checkpoint = _stored(path)
         epochs = checkpoint["loops"]["fit_loop"]["epoch_progress"]["current"]["processed"]

@@ -321,6 +321,9 @@ class Run:
             ended = {"state": "done", "outputs": self.folder.outputs()}
 
         self.folder.update_status(**ended, seconds=self._clock.seconds(), peak_rss_mb=peak_rss_mb())
+        # Now that the run is done, nothing resumes it.
+        if ended["state"] == "done" and not self.config.run.keep_checkpoints:
+            self.folder.remove_spare_checkpoints()
 
     def read_scores(self) -> Scores:
         """Read an ended run's scores; a pruned run has none.

@@ -163,7 +163,7 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
         "missing": sorted(shipped.missing),
         **outcome.facts,
     }
-    target = options.out or Path("runs") / "analysis" / config.name
+    target = options.out or Path("runs") / "analysis" / config.folder_name
     files = write_outcome(outcome, target, "statistics", facts)
 
     compare = FORK_ANALYSES.find("beside_published")

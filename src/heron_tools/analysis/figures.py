@@ -99,7 +99,6 @@ def _label(axes: Axes, slicing: Slicing, limit: float) -> None:
         slicing: its slices, the first at the top.
         limit: the largest score shown, a fraction.
     """
-    # matplotlib cannot lay out right-to-left text; names of slices are in Latin script.
     names = []
     for part in slicing.slices:
         name = part.name.replace("_", " ")

@@ -35,7 +35,7 @@ def run(arguments: Sequence[str]) -> int:
     findings = in_order(list(audit(shipped, options.near)))
 
     report = Report(shipped, findings, [f"data={options.data}", *overrides])
-    files = write(report, options.out or Path("runs") / "audit" / config.name)
+    files = write(report, options.out or Path("runs") / "audit" / shipped.config.folder_name)
     if options.near == AuditOptions.near:  # `heron train` warns of the findings at the default
         stored = [finding.as_json(rows=False) for finding in findings]
         _, cache = options.folders

@@ -42,7 +42,7 @@ class Report:
     def title(self) -> str:
         """The heading of the page."""
         config = self.shipped.config
-        return f"Audit of {config.title or config.name}"
+        return f"Audit of {config.own or config.title or config.name}"
 
     @property
     def counts(self) -> str:

@@ -1,8 +1,10 @@
-"""A page to explore a sweep, also as a W&B workspace (`heron dashboard`)."""
+"""What lies under `runs` (`heron runs`); a page to explore a sweep (`heron dashboard`)."""
 
 from pathlib import Path
 
 from heron.commands import COMMANDS, LOOK, Command
 
-_HELP = Path(__file__).with_name("dashboard.txt")
-COMMANDS.register("dashboard", Command(f"{__name__}.command", _HELP, group=LOOK))
+_MODULES = {"dashboard": "command", "runs": "runs", "runs clean": "clean"}
+for _name, _module in _MODULES.items():
+    _help = Path(__file__).with_name(f"{_name.split()[-1]}.txt")
+    COMMANDS.register(_name, Command(f"{__name__}.{_module}", _help, group=LOOK))

@@ -19,7 +19,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact, redacted
 from heron.metrics.names import is_minimised, signed, with_copied
 from heron.reports.pages import escape_json, render
-from heron.reports.sweep import page_links, spent_table
+from heron.reports.sweep import page_links, spent_table, title_of
 from heron.results.best import best_of, tie_note
 from heron.results.collect import RunRecord, collect, headline_metrics
 from heron.results.systems import (
@@ -65,7 +65,7 @@ def write_dashboard(folder: Path, out: Path | None = None) -> Path:
     page = render(
         "dashboard.html.j2",
         Path(__file__).parent / "templates",
-        title=content["title"],
+        title=title_of(runs, folder),
         synthetic=content["synthetic"],
         states=count_states(shown_runs),
         first=len(runs) - len(shown_runs),

@@ -1,12 +1,13 @@
 import base64
 import dataclasses
+import re
 import struct
 
 import pytest
 
 from heron.commands.report import write_report
 from heron.reports.artefacts import read_artefacts
-from heron.reports.figures import run_figure
+from heron.reports.figures import run_figure, run_panels
 from heron.reports.text_panels import kind_of
 from heron.results.collect import collect
 from heron_tools.reproduction.paper_tables import PaperView, fraction_figure
@@ -41,10 +42,20 @@ def test_fraction_figure_draws_single_runs_too():
     assert _size(fraction_figure(PaperView({}, curves, "Figure 1")))
 
 
-def test_a_report_holds_the_figure_that_it_also_writes_as_a_file(make_run):
-    files = write_report(make_run().parent)
-    encoded = base64.b64encode(files.figure.read_bytes()).decode()
-    assert encoded in files.html.read_text(encoding="utf-8")
+def test_a_report_holds_its_panels_as_images(make_run):
+    page = write_report(make_run().parent).html.read_text(encoding="utf-8")
+    assert [base64.b64decode(url) for url in re.findall(r'"data:image/png;base64,([^"]+)"', page)]
+
+
+def test_panels_of_a_page_are_svg_whose_names_are_texts_in_the_order_they_are_typed(make_run):
+    (run,) = collect(make_run())
+    artefacts = read_artefacts(run)
+    names = ("חיובי (טוב)", "አዎንታዊ", "中立")
+    artefacts = dataclasses.replace(artefacts, classes=(*artefacts.classes, *names))
+    first, *_ = run_panels(run, artefacts)
+    assert first == run_panels(run, artefacts)[0]
+    assert "Confusion" in first.title
+    assert all(f">{name}<" in first.image.decode() for name in names)
 
 
 @pytest.mark.real  # takes seconds; another test of the file runs with every change

@@ -46,6 +46,10 @@ def test_a_runs_page_is_named_after_its_data_head_encoder_and_seed(make_run):
     assert "<bdi>default-1a2b</bdi>: done" in text
     text, _ = _page(make_run("b", config={"data.name": "trc", "baseline.name": "majority"}))
     assert "<h1>trc, baseline majority, seed" in text
+    own = {"data.name": "own_nli", "data.files": {"train": {"path": "/home/me/ყიფი/pairs.csv"}}}
+    assert "<h1>ყიფი/pairs.csv, head" in _page(make_run("c", config=own))[0]
+    own = {"data.name": "own_nli", "data.hub": "me/pairs"}
+    assert "<h1>me/pairs, head" in _page(make_run("d", config=own))[0]
 
 
 def test_synthetic_data_wears_a_banner_and_real_data_does_not(make_run):

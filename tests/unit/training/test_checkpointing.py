@@ -26,6 +26,7 @@ from heron.training.checkpointing import (
     resume_from,
 )
 from heron.training.job import run_job
+from real_data import ENCODER
 from small_runs import TINY, compose, in_folder, train
 from stopping import Stopped, assert_same_run, stopping
 from tiers import quick
@@ -192,9 +193,34 @@ class TestResume:
         )
         assert not folder.last.exists()
 
+    def test_a_finished_run_keeps_its_weights_once(self, unbroken, tmp_path):
+        words = ("trainer.max_epochs=3", "trainer.checkpoint_steps=3", *SETTINGS["ess"])
+        config = compose(tmp_path, *words, "run.keep_checkpoints=false")
+        folder = RunFolder(tmp_path / "run")
+        run_until(*STOPS["while predicting"], config, folder)
+        assert folder.last.is_file(), "it goes on from there"
+        assert folder.best.is_file()
+        run_job(config, folder)
+        assert_same_run(folder, unbroken("ess").folder)
+        assert not folder.last.parent.exists()
+        assert run_job(config, folder) == folder.read_scores()
+
+        longer = compose(tmp_path, *words, "trainer.max_epochs=4", f"ckpt_path='{folder.path}'")
+        with pytest.raises(ConfigError, match="keep_checkpoints"):
+            run_job(longer, RunFolder(tmp_path / "longer"))
+
     def test_checkpoint_holds_no_pickled_code(self, unbroken):
         for path in (unbroken("ess").folder.last, unbroken("ess").folder.best):
             assert "state_dict" in torch.load(path, weights_only=True)
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not ENCODER.is_dir(), reason="HERON_ENCODER names no encoder")
+def test_a_run_of_a_pretrained_encoder_is_hardly_larger_than_its_weights(tmp_path):
+    words = ("encoder=pretrained", f"encoder.name={ENCODER}", "trainer.max_steps=1")
+    run = train(tmp_path, *words, "run.keep_checkpoints=false")
+    size = sum(path.stat().st_size for path in run.path.rglob("*") if path.is_file())
+    assert size < 1.07 * (run.model / "model.safetensors").stat().st_size
 
 
 @pytest.mark.real  # seconds; an interruption inside the process is tested above

@@ -62,7 +62,7 @@ def test_selecting_the_last_epoch_keeps_no_best_one(chronicle_config, tmp_path):
 
 
 def test_best_epoch_is_the_one_that_is_scored(chronicle_config, tmp_path):
-    config = chronicle_config("trainer.max_epochs=3", "optim.lr=3e-3")
+    config = chronicle_config("trainer.max_epochs=3", "optim.lr=3e-3", "run.keep_checkpoints=true")
     folder = RunFolder(tmp_path / "run")
     run_job(config, folder)
     best = torch.load(folder.best, weights_only=True)["state_dict"]
@@ -79,7 +79,11 @@ def test_a_monitored_loss_is_minimised_by_the_choice_of_the_epoch_and_the_early_
     chronicle_config, tmp_path
 ):
     config = chronicle_config(
-        "trainer.monitor=loss", "trainer.max_epochs=8", "trainer.patience=1", "optim.lr=2e-2"
+        "trainer.monitor=loss",
+        "trainer.max_epochs=8",
+        "trainer.patience=1",
+        "optim.lr=2e-2",
+        "run.keep_checkpoints=true",
     )
     folder = RunFolder(tmp_path / "run")
     scores = run_job(config, folder)

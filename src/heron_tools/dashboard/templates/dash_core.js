@@ -103,9 +103,21 @@ const HeronDash = (() => {
     const bend = logarithmic ? Math.log10 : (value) => value;
     const [from, wide] = [bend(low), bend(high) - bend(low)];
     const place = (value) => (isNumber(value) ? (wide ? (bend(Number(value)) - from) / wide : 0.5) : null);
-    const at = wide ? [0, 0.25, 0.5, 0.75, 1] : [0.5];
-    const back = (share) => (logarithmic ? 10 ** (from + share * wide) : from + share * wide);
-    return { place, ticks: at.map((share) => [short(back(share)), share]), low, high };
+    if (!wide) return { place, ticks: [[short(low), 0.5]], low, high };
+    const step = logarithmic ? 1 : roundStep(wide / 5);
+    const ticks = [];
+    for (let count = Math.ceil(from / step); count * step <= from + wide; count++) {
+      // A sum of steps such as 0.1 would end in 0.30000000000000004.
+      const value = logarithmic ? 10 ** count : count * step;
+      ticks.push([String(Number(value.toPrecision(12))), (count * step - from) / wide]);
+    }
+    return { place, ticks, low, high };
+  }
+
+  // The next larger of 1, 2 and 5 times a power of ten.
+  function roundStep(wanted) {
+    const power = 10 ** Math.floor(Math.log10(wanted));
+    return [1, 2, 5, 10].find((times) => times * power >= wanted * 0.999) * power;
   }
 
   function thin(ticks, most) {

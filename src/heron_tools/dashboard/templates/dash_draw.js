@@ -103,8 +103,8 @@ const HeronFigures = (() => {
     for (const [name, at] of up.ticks) {
       frame.append(text(String(name), left - 6, bottom - at * (bottom - top) + 4, { "text-anchor": "end", class: "dash-tick" }));
     }
-    for (const at of [0, 0.25, 0.5, 0.75, 1]) {
-      frame.append(text(HeronDash.short(Math.round(at * across.high)), left + at * (right - left), bottom + 16, { "text-anchor": "middle", class: "dash-tick" }));
+    for (const [name, at] of across.ticks.filter(([name]) => Number.isInteger(Number(name)))) {
+      frame.append(text(name, left + at * (right - left), bottom + 16, { "text-anchor": "middle", class: "dash-tick" }));
     }
     frame.append(text("optimizer step", (left + right) / 2, bottom + 34, { "text-anchor": "middle", class: "dash-tick" }));
     drawing.append(frame);

@@ -44,7 +44,8 @@ def heron(folder, *words: str) -> int:
 
 
 def findings(folder) -> dict:
-    found = json.loads((folder / "runs/audit/own_nli/findings.json").read_text(encoding="utf-8"))
+    (path,) = folder.glob("runs/audit/own_nli,*/findings.json")
+    found = json.loads(path.read_text(encoding="utf-8"))
     return found | {"by_id": {finding["id"]: finding for finding in found["findings"]}}
 
 
@@ -81,12 +82,22 @@ def test_a_shared_pair_is_reported_by_guid_everywhere(audited):
     assert found["sha256"]["train"] == hashlib.sha256(train.read_bytes()).hexdigest()
     assert found["rows"] == {"train": 61, "test": 31}  # as shipped, whatever options drop
     assert "serious  duplicates.train.test: train and test share 1 pair" in output
-    assert "runs/audit/own_nli/audit.html" in output
+    assert "runs/audit/own_nli,data_train.csv-" in output
+
+
+def test_the_audit_of_a_second_table_leaves_that_of_the_first(folder):
+    for name in ("a", "b", "a"):
+        put(folder, f"{name}.csv", rows(30, 0, name))
+        assert heron(folder, f"data.files.train.path={folder}/data/{name}.csv") == 0
+    names = [path.name.partition("-")[0] for path in sorted(folder.glob("runs/audit/*"))]
+    assert names == ["own_nli,data_a.csv", "own_nli,data_b.csv"]
 
 
 def test_texts_are_shown_and_never_run(audited):
     folder, _ = audited
-    text = (folder / "runs/audit/own_nli/audit.html").read_text(encoding="utf-8")
+    (path,) = folder.glob("runs/audit/own_nli,*/audit.html")
+    text = path.read_text(encoding="utf-8")
+    assert "<h1>Audit of data/train.csv</h1>" in text
     page = Page(text)
     assert "<script>alert" not in text
     assert "&lt;script&gt;alert(" in text

@@ -75,6 +75,22 @@ def test_filter_knows_words_equality_and_size(data):
         assert places == _places(data, cases[words]), words
 
 
+def test_ticks_are_round_numbers_within_the_axis(data):
+    numbers = [[0.4123, 0.6377], [0, 947], [-0.31, 0.31], [2e-5, 3e-3], [0.25, 0.25]]
+    script = f"return {json.dumps(numbers)}.map((all) => H.scale(all).ticks);"
+    ticks = [[name for name, _ in axis] for axis in _node(data, script)]
+    assert ticks[0] == ["0.45", "0.5", "0.55", "0.6"]
+    assert ticks[1] == ["0", "200", "400", "600", "800"]
+    assert ticks[2] == ["-0.2", "0", "0.2"]
+    assert ticks[3] == ["0.0001", "0.001"]
+    assert ticks[4] == ["0.25"]
+    for (low, high), axis in zip(numbers, _node(data, script), strict=True):
+        places = [at for _, at in axis]
+        wanted = [(float(name) - low) / (high - low) for name, _ in axis] if high > low else [0.5]
+        if high < 100 * low:
+            assert places == pytest.approx(wanted)
+
+
 def test_sorting_is_by_size_with_missing_values_last_either_way(data):
     column = "validation/macro_f1"
     up, down, rates = _node(

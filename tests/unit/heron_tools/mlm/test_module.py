@@ -40,7 +40,8 @@ def composed(corpus, tiny_encoder, session_cache):
 def trained(composed, tmp_path_factory):
     """A finished run of two epochs that records dynamics."""
     folder = RunFolder(tmp_path_factory.mktemp("trained") / "run")
-    config = composed("dynamics.enabled=true", "trainer.checkpoint_steps=3")
+    words = ("trainer.checkpoint_steps=3", "run.keep_checkpoints=true")
+    config = composed("dynamics.enabled=true", *words)
     run_job(config, folder)
     return config, folder
 
