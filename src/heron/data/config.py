@@ -27,7 +27,8 @@ from heron.config.constraints import (
 )
 from heron.config.parsing import parse
 from heron.data import PLANS, REMOVERS, TASKS
-from heron.languages import LANGUAGES
+from heron.languages import LanguageCode
+from heron.languages.language import UNDETERMINED
 from heron.languages.unicode import UnicodeOptions
 
 TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
@@ -202,8 +203,9 @@ class DataConfig(ConstrainedConfig):
 
     # short name, as in `data=<name>`; stages and predictions are stored under it
     name: Annotated[str, Matches("[^/]*", "names without '/'")] = ""
-    # any ISO 639 code, see `heron.languages`
-    language: Annotated[str, OneOf(registry=LANGUAGES)] = "he"
+    # a language by its code (`he`, `heb_Hebr`) or name (`Hebrew`); `und`: undetermined, no
+    # language's words, scores and spelling are used
+    language: Annotated[str, LanguageCode()] = UNDETERMINED
     # class names; a class's index here is its index in logits and files
     label_order: list[str] = field(default_factory=list)
     # title, licence, citation, homepage: shown by `heron data`

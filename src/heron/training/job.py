@@ -25,6 +25,7 @@ from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example, count_repairs, text_key
 from heron.data.features import Features
+from heron.data.findings import known_problems, warn_of_script
 from heron.data.hub import unused_share
 from heron.data.readers import load_run_data, of_split
 from heron.metrics.names import LOSS, further_scores
@@ -125,6 +126,7 @@ def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]
         module = build_module(config, data, first)
 
     if ranks.is_first():
+        warn_of_script(config.data, data.examples)
         described = describe(data.examples, data.dropped, data.features)
         folder.update_status(data=described | describe_training(data))
 
@@ -231,6 +233,7 @@ def train_baseline(config: Config, folder: RunFolder) -> Scores:
     """
     loaded = load_run_data(config)
     examples = loaded.examples
+    warn_of_script(config.data, examples)
     folder.update_status(data=describe(examples, loaded.dropped))
     entry = BASELINES[config.baseline.name]
     baseline: FittedBaseline = entry.fit(config, examples.get(TRAIN, []))
@@ -280,8 +283,6 @@ def say_findings(config: Config, folder: RunFolder) -> None:
 
     cache = Path(config.paths.cache)
     if config.data.findings or any((cache / "audit").glob("*.json")):
-        from heron.data.findings import known_problems  # start-up time
-
         sources = folder.read_status()["sources"]
         for finding in known_problems(config.data, sources, cache):
             say(f"{config.data.name}: {finding}")
