@@ -107,7 +107,7 @@ class JoinConfig:
 
 @dataclass
 class ValidationConfig:
-    """How to take a validation split from train where the data set has none."""
+    """How to take a validation split, stratified, from train where the data set has none."""
 
     fraction: Fraction = 0.1  # least share of the training rows; 0: no split
     # `group` keeps groups (documents) whole; `row` draws single rows, or paragraphs with questions

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-
 UNDETERMINED = "und"  # ISO 639's code of texts whose language is not known
 
 

@@ -31,7 +31,7 @@ def run(arguments: Sequence[str]) -> int:
     from heron_tools.audit.report import Report, print_summary, write
 
     config = configure(options.data, overrides)
-    shipped = read_shipped(config, *options.folders)
+    shipped = read_shipped(config, *options.folders, carved=True)
     warn_of_script(config, shipped.splits)
     findings = in_order(list(audit(shipped, options.near)))
 
