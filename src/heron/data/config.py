@@ -370,7 +370,7 @@ class BatchingConfig:
     # an epoch would have less than 20 batches (never less than the longest sequence),
     # `data.batch_tokens` in `status.json` is the number used; in evaluation on a GPU as many for
     # each 8 GiB of its memory.
-    tokens: Annotated[int, Ge(8)] | None = 4096
+    tokens: Annotated[int, Ge(8)] | None = None
     # copies of rows of rare classes in each epoch: `none`, `balanced` (the largest class's count //
     # the class's own) or `multipliers`
     oversample: Annotated[str, OneOf("none", "balanced", "multipliers")] = "none"

@@ -18,7 +18,7 @@ from heron.base.libraries import own_threads, silence_libraries
 from heron.base.run_files import Scores
 from heron.base.run_folder import BASELINE, RunFolder
 from heron.base.tables import write_table
-from heron.base.terminal import say
+from heron.base.terminal import announce, say
 from heron.config.compose import run_in_hydra
 from heron.data import PLANS
 from heron.data.config import TRAIN, VALIDATION
@@ -417,9 +417,17 @@ def describe_training(data: DataModule) -> dict[str, Any]:
         )
 
     described: dict[str, Any] = {"unknown": unknown, "unused": unused, "steps": steps}
+    budget = ""
     if limit == "tokens":
         described["batch_tokens"] = batching.tokens
+        budget = f" (up to {batching.tokens:,} tokens)"
 
+    rows_U, _ = data.unit_sizes(TRAIN)
+    sizes = [int(rows_U[units_U].sum()) for units_U in data.plan(0)]
+    announce(
+        f"train: {rows:,} rows, {min(sizes)} to {max(sizes)} a batch{budget}, "
+        f"{steps:,} steps an epoch"
+    )
     return described
 
 

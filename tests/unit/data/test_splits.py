@@ -142,7 +142,7 @@ def test_whole_groups_come_near_the_classes_shares():
 
 def test_small_classes_are_in_every_split_that_they_suffice_for():
     rows = rows_of({"a": 41, "b": 36, "c": 36, "d": 37})
-    train, test = carve(rows, HoldoutConfig(0.2, "group"))
+    _, test = carve(rows, HoldoutConfig(0.2, "group"))
     assert sorted(Counter(example.label for example in test).values()) == [7, 7, 8, 8]
 
 
