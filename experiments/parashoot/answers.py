@@ -16,7 +16,7 @@ from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, Problem, raise_all
 from heron.base.tables import is_missing
 from heron.data.examples import Example, Span
-from heron.metrics.span import item_scores, language_profile
+from heron.metrics.span import item_scores, language_profiles
 from heron.reports.pages import clean_text
 from heron.reports.styles import BLUE, GREEN
 from heron.tasks.qa.answers import spans_as_given
@@ -140,7 +140,7 @@ def scores_of(split: Split) -> Mapping[str, Floats]:
     `answerable_` scores are left out: they differ from the standard ones in one slice only.
     """
     frame = split.frame
-    profiles = [language_profile(split.language)]
+    profiles = language_profiles(split.language)
     no_answer = len(split.data.label_order) > 1
     scores = item_scores(frame["prediction"], frame["golds"], profiles, no_answer=no_answer)
     return {name: f_N for name, f_N in scores.items() if not name.startswith("answerable_")}

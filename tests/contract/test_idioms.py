@@ -247,7 +247,7 @@ def test_a_fast_dev_run_tries_every_step_and_is_no_finished_run(task, tmp_path):
     for _ in range(2):  # it is not skipped either
         ended = run(tmp_path, *WORDS[task], "trainer.fast_dev_run=true")
         assert ended.spent["batches"] == 1
-        assert ended.folder.state() == "pruned"
+        assert ended.folder.state() == "tried"
         assert not ended.folder.last.exists()
         assert ended.folder.read_scores()["test"]
 

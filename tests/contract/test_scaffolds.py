@@ -188,6 +188,20 @@ def test_a_head_reads_what_its_task_has(tmp_path):
         run("new", "head", "other", "task=qa", wanted=2)
 
 
+@pytest.mark.real  # takes seconds in processes of their own
+def test_outside_a_clone_the_first_step_names_the_fork_and_its_test_needs_it(tmp_path):
+    environment = {name: value for name, value in ENVIRONMENT.items() if name != "HERON_FORKS"}
+    new = [sys.executable, "-m", "heron", "new", "language", "is", "fork=tried"]
+    options = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}
+    said = subprocess.run(new, env=environment, **options).stdout
+    (named,) = re.findall(r"Then:\n  export HERON_FORKS=(\S+)\n", said)
+    test = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests"]
+    assert subprocess.run(test, env=environment, **options).returncode == 1
+    assert (
+        subprocess.run(test, env={**environment, "HERON_FORKS": named}, **options).returncode == 0
+    )
+
+
 def test_nothing_is_overwritten(heron, place):
     path = place / "tests" / "unit" / "experiments" / "tried" / "test_head_later.py"
     path.write_text("mine", encoding="utf-8")

@@ -22,7 +22,7 @@ SIZES = {  # questions, articles, paragraphs of each split
         "validation": (180, 28, 56),
         "test": (221, 33, 63),
     },
-    "heq_dev": {"train": (994, 136, 162), "validation": (196, 21, 27), "test": (311, 38, 50)},
+    "heq_dev": {"train": (1017, 133, 165), "validation": (181, 23, 27), "test": (303, 39, 47)},
     "xquad_ro": {"test": (1190, 48, 240)},
 }
 

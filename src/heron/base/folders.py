@@ -98,6 +98,14 @@ def shortened(path: Path) -> Path:
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
+def named_with(forks: Path) -> str:
+    """Write `HERON_FORKS` with a further folder of forks; empty where that one is searched."""
+    roots = [root.resolve() for root in experiment_roots()]
+    if forks.resolve().parent in roots:
+        return ""
+    return os.pathsep.join(map(str, [*_named(), forks.absolute()]))
+
+
 def default_data_dir() -> Path:
     """Name the folder of the data sets: `$HERON_DATA`, else `data` in the current folder."""
     return Path(os.environ.get("HERON_DATA") or "data")

@@ -30,6 +30,7 @@ from heron.base.terminal import say
 
 # Files of `model/` that are written last: where one exists, the model is complete.
 HEAD, BASELINE = "head.safetensors", "baseline.json"
+SETTLED = ("done", "pruned", "tried")  # states of runs that have ended without an error
 JOURNAL = "study.journal"  # in the folder of a sweep: the trials of its searches
 STALE = 60.0  # seconds without a heartbeat after which another machine's process counts as gone
 GONE = "its process is gone (killed, or out of memory); the same command resumes the run"

@@ -76,8 +76,14 @@ def say(what: str, about: str | None = None, of_result: bool = True) -> None:
     """
     if _keepers and of_result:
         _keepers[-1](what)
-    if first_time(about or what) and ranks.is_first() and not _output.quiet:
-        print(visible(f"{_command}: warning: {redact(what)}"), file=sys.stderr, flush=True)
+    if first_time(about or what):
+        announce(f"warning: {redact(what)}")
+
+
+def announce(message: str) -> None:
+    """Print a message of this command on standard error; nothing with `quiet=true`."""
+    if ranks.is_first() and not _output.quiet:
+        print(visible(f"{_command}: {message}"), file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -296,9 +302,7 @@ def tracked(plan: Sequence[Work], title: str, wanted: bool | None = None) -> Ite
             rest, title, total=len(plan), completed=done, console=console, transient=True
         )
         return
-    if ranks.is_first() and not _output.quiet:
-        left = duration(seconds / done * len(rest))
-        print(f"{_command}: {title}: about {left} left", file=sys.stderr, flush=True)
+    announce(f"{title}: about {duration(seconds / done * len(rest))} left")
     yield from rest
 
 

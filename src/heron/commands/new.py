@@ -1,10 +1,11 @@
 """`heron new`: begin a data set, language, head or another addition in a fork."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heron.base.errors import ConfigError
-from heron.base.folders import shortened
+from heron.base.folders import VARIABLE, named_with, shortened
 from heron.base.terminal import print_lines
 from heron.commands.scaffolds import KINDS, scaffold
 from heron.config.parsing import parse_options
@@ -33,6 +34,9 @@ def run(arguments: Sequence[str]) -> int:
     new = scaffold(options.kind, options.name, options.fork, options.task, options.like)
 
     commands = []
+    named = named_with(new.start.parents[1])
+    if named:
+        commands.append(f"export {VARIABLE}={shlex.quote(named)}")
     for path in new.write():
         shown = shortened(path)
         print_lines(f"  {shown}", files=[path])

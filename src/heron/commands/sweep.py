@@ -9,17 +9,15 @@ from pathlib import Path
 
 from heron.base.cells import Row, Table
 from heron.base.errors import ConfigError, first_line
-from heron.base.run_folder import JOURNAL, RunFolder
+from heron.base.run_folder import JOURNAL, SETTLED, RunFolder
 from heron.base.terminal import duration, hold_results, print_lines, print_tables
 from heron.config.constraints import Positive
 from heron.config.parsing import parse_options
 from heron.metrics.names import with_copied
 from heron.results.collect import RunRecord, collect, headline_metrics, is_run
 
-# In this order. `pruned`: ended early by its search.
-_ENDED = ("done", "pruned")
 _BAD = ("failed", "broken")
-_STATES = (*_ENDED, "running", "pending", "interrupted", *_BAD, "absent")
+_STATES = (*SETTLED, "running", "pending", "interrupted", *_BAD, "absent")
 
 
 @dataclass

@@ -27,7 +27,8 @@ from heron.config.constraints import (
 )
 from heron.config.parsing import parse
 from heron.data import PLANS, REMOVERS, TASKS
-from heron.languages import LANGUAGES
+from heron.languages import LanguageCode
+from heron.languages.language import UNDETERMINED
 from heron.languages.unicode import UnicodeOptions
 
 TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
@@ -106,7 +107,7 @@ class JoinConfig:
 
 @dataclass
 class ValidationConfig:
-    """How to take a validation split from train where the data set has none."""
+    """How to take a validation split, stratified, from train where the data set has none."""
 
     fraction: Fraction = 0.1  # least share of the training rows; 0: no split
     # `group` keeps groups (documents) whole; `row` draws single rows, or paragraphs with questions
@@ -220,8 +221,9 @@ class DataConfig(ConstrainedConfig):
 
     # short name, as in `data=<name>`; stages and predictions are stored under it
     name: Annotated[str, Matches("[^/]*", "names without '/'")] = ""
-    # any ISO 639 code, see `heron.languages`
-    language: Annotated[str, OneOf(registry=LANGUAGES)] = "he"
+    # a language by its code (`he`, `heb_Hebr`) or name (`Hebrew`); `und`: undetermined, no
+    # language's words, scores and spelling are used
+    language: Annotated[str, LanguageCode()] = UNDETERMINED
     # class names; a class's index here is its index in logits and files
     label_order: list[str] = field(default_factory=list)
     # title, licence, citation, homepage: shown by `heron data`
@@ -399,7 +401,7 @@ class BatchingConfig:
     # an epoch would have less than 20 batches (never less than the longest sequence),
     # `data.batch_tokens` in `status.json` is the number used; in evaluation on a GPU as many for
     # each 8 GiB of its memory.
-    tokens: Annotated[int, Ge(8)] | None = 4096
+    tokens: Annotated[int, Ge(8)] | None = None
     # copies of rows of rare classes in each epoch: `none`, `balanced` (the largest class's count //
     # the class's own) or `multipliers`
     oversample: Annotated[str, OneOf("none", "balanced", "multipliers")] = "none"

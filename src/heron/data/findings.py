@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.files import fingerprint, read_json, write_json
+from heron.base.terminal import say
 from heron.data.config import SPLITS, DataConfig
+from heron.data.examples import Splits
+from heron.languages import get_language
 
 # By check: the option of `data`, and its values, that resolve the check's findings. No option
 # resolves the others: scores must be read beside a baseline.
@@ -19,6 +22,7 @@ _REMEDIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "duplicates": ("duplicates", ("drop", "mark")),
 }
 _MEASURED = ("normalize_case",)  # an audit with this option includes its effect
+_ROWS = 200  # of the first split, whose letters are compared with the language's
 
 
 def text_options(config: DataConfig) -> dict[str, Any]:
@@ -44,6 +48,22 @@ def store(
     path = _path_of(config, sha256, cache)
     write_json(path, list(findings))
     return path
+
+
+def warn_of_script(config: DataConfig, splits: Splits) -> None:
+    """Warn where most letters of a data set's texts are of another script than its language's."""
+    language = get_language(config.language)
+    alphabet = frozenset(language.alphabet)
+    rows = next(iter(splits.values()), [])
+    text = "".join(row.text for row in rows[:_ROWS])
+
+    letters = [letter for letter in text.lower() if letter.isalpha()]
+    others = sum(letter not in alphabet for letter in letters)
+    if others > len(letters) / 2:
+        say(
+            f"{config.name}: {others / len(letters):.0%} of the letters are no letters of "
+            f"{language.name}: set data.language to the language of the texts"
+        )
 
 
 def known_problems(config: DataConfig, sources: Mapping[str, str], cache: Path) -> list[str]:

@@ -2,13 +2,18 @@
 
 Draws depend on nothing but the seed and the names of what is drawn (never on file order, process
 or Python version): each name is hashed with the seed, and the smallest hashes are taken. A larger
-share therefore always contains the smaller one.
+share therefore always contains the smaller one. Validation, test and folds have the classes in
+proportion, as far as their units (documents) allow.
 """
 
 import hashlib
+import heapq
+import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from heron.base.errors import DataError, Problem, raise_all
 from heron.data.config import SPLITS, FoldsConfig, HoldoutConfig, SampleConfig, ValidationConfig
@@ -16,13 +21,18 @@ from heron.data.examples import Example, Splits, text_key
 
 Halves = tuple[list[Example], list[Example]]  # of a split, both in their given order
 
+# Kinds of units (by their rows of each class) from which the next one is chosen, if there are not
+# more classes. Among more, fewer draws would depend on the seed.
+_KINDS = 20
+
 
 def carve(examples: Sequence[Example], config: ValidationConfig) -> Halves:
     """Divide the training examples into train and another split.
 
-    The split has whole groups, drawn one by one until they hold `config.fraction` of the rows; a
-    group that would make it more than twice that share is skipped. Examples without a group are
-    grouped by text: the pairs of one window, or the hypotheses about one premise, stay together.
+    The split has whole groups, drawn one by one until they hold `config.fraction` of the rows, so
+    that each class has its share; a group that would make it more than twice that share is skipped.
+    Examples without a group are grouped by text: the pairs of one window, or the hypotheses about
+    one premise, stay together.
 
     Args:
         examples: the training rows.
@@ -35,7 +45,7 @@ def carve(examples: Sequence[Example], config: ValidationConfig) -> Halves:
         DataError: nothing would be left for train.
     """
     units = _units(examples, config.by)
-    drawn = _draw(units, config.fraction, config.seed, most=2 * config.fraction)
+    drawn = _draw_stratified(examples, units, config)
     key = "data.holdout" if isinstance(config, HoldoutConfig) else "data.validation"
     if len(drawn) == len(set(units)):
         _refuse_few(units, config.by, key, "fraction")
@@ -45,8 +55,11 @@ def carve(examples: Sequence[Example], config: ValidationConfig) -> Halves:
 def take_fold(examples: Sequence[Example], config: FoldsConfig) -> Halves:
     """Divide the training examples into train and one fold.
 
-    Whole groups, in an order that the seed draws, go to the fold that has the fewest rows so far.
-    Groups are those of `carve`.
+    Whole groups, large ones before those of half their size, go to the fold that has the fewest
+    rows of their classes so far, of such folds to the one with the fewest rows. The seed draws the
+    order of groups of about one size and one main class. Groups are those of `carve`.
+
+    Source: the idea of scikit-learn's StratifiedGroupKFold.
 
     Args:
         examples: the training rows.
@@ -59,17 +72,22 @@ def take_fold(examples: Sequence[Example], config: FoldsConfig) -> Halves:
         DataError: there are fewer groups than folds.
     """
     units = _units(examples, config.by)
-    rows_of_unit = Counter(units)
-    rows_of_fold = [0] * config.count
-    units_of_fold: list[set[str]] = [set() for _ in rows_of_fold]
-    for unit in _ordered(rows_of_unit, config.seed):
-        fewest = rows_of_fold.index(min(rows_of_fold))
-        units_of_fold[fewest].add(unit)
-        rows_of_fold[fewest] += rows_of_unit[unit]
+    order, rows_UC = _class_counts(examples, units, config.seed)
+    shares_UC = rows_UC / rows_UC.sum(axis=0)
+    rows_FC = np.zeros((config.count, rows_UC.shape[1]), dtype=np.int64)
+    chosen = set()
+    size_U = np.log2(rows_UC.sum(axis=1)).astype(int)
+    for unit in np.lexsort((rows_UC.argmax(axis=1), -size_U)):  # stable
+        # Rounded, so that of equal folds the first one wins, not the rounding error.
+        fullness_F = (rows_FC @ shares_UC[unit]).round(12)
+        fold = np.lexsort((rows_FC.sum(axis=1), fullness_F))[0]
+        rows_FC[fold] += rows_UC[unit]
+        if fold == config.fold:
+            chosen.add(order[unit])
 
-    if not all(rows_of_fold):
+    if not rows_FC.any(axis=1).all():
         _refuse_few(units, config.by, "data.folds", "count")
-    return _divide(examples, units, units_of_fold[config.fold])
+    return _divide(examples, units, chosen)
 
 
 def _refuse_few(units: Sequence[str], by: str, key: str, field: str) -> None:
@@ -113,6 +131,74 @@ def _ordered(units: Iterable[str], seed: int) -> list[str]:
     return sorted(units, key=lambda unit: hashlib.sha256(f"{seed}:{unit}".encode()).digest())
 
 
+def _class_counts(
+    examples: Sequence[Example], units: Sequence[str], seed: int
+) -> tuple[list[str], np.ndarray]:
+    """Order the units by the seed, and count each one's rows of each class, int64 [U, C]."""
+    order = _ordered(set(units), seed)
+    unit_ids = {unit: number for number, unit in enumerate(order)}
+    labels = [example.label or "" for example in examples]
+    class_ids = {label: number for number, label in enumerate(sorted(set(labels)))}
+
+    rows_UC = np.zeros((len(unit_ids), len(class_ids)), dtype=np.int64)
+    for unit, label in zip(units, labels, strict=True):
+        rows_UC[unit_ids[unit], class_ids[label]] += 1
+    return order, rows_UC
+
+
+def _draw_stratified(
+    examples: Sequence[Example], units: Sequence[str], config: ValidationConfig
+) -> set[str]:
+    """Draw units until they have a share of the rows, and of each class's rows.
+
+    Units are in an order that the seed draws. From the next unit of each of the first kinds, the
+    one is taken that brings the classes nearest to their shares; of equals, the first. Single rows
+    thus end at the shares, rounded to rows, and units of one class only keep their order.
+    """
+    order, rows_UC = _class_counts(examples, units, config.seed)
+    fewest = math.ceil(config.fraction * len(units) - 1e-9)  # 0.1 * 30 is a little more than 3
+    most = 2 * config.fraction * len(units)
+    quota_C = _quotas(rows_UC.sum(axis=0), fewest)
+
+    units_of_kind: dict[tuple[int, ...], list[int]] = {}  # the next one last
+    for unit in reversed(range(len(order))):
+        units_of_kind.setdefault(tuple(rows_UC[unit]), []).append(unit)
+    next_units = [alike.pop() for alike in units_of_kind.values()]
+    heapq.heapify(next_units)
+
+    drawn: set[str] = set()
+    drawn_C = np.zeros_like(quota_C)
+    while next_units and drawn_C.sum() < fewest:
+        kinds = min(len(next_units), max(_KINDS, len(quota_C)))
+        candidates = [heapq.heappop(next_units) for _ in range(kinds)]
+        candidates = [unit for unit in candidates if (drawn_C + rows_UC[unit]).sum() <= most]
+        if not candidates:
+            continue
+
+        # Both shares times both numbers of rows: whole numbers, of which equal ones are equal.
+        reached_KC = drawn_C + rows_UC[candidates]
+        distance_KC = fewest * reached_KC - reached_KC.sum(axis=1, keepdims=True) * quota_C
+        best = candidates.pop(int(np.abs(distance_KC).sum(axis=1).argmin()))
+        drawn.add(order[best])
+        drawn_C += rows_UC[best]
+
+        alike = units_of_kind[tuple(rows_UC[best])]
+        for unit in candidates + alike[-1:]:
+            heapq.heappush(next_units, unit)
+        del alike[-1:]
+
+    smallest = int(rows_UC.sum(axis=1).argmin())
+    return drawn or {order[smallest]}
+
+
+def _quotas(rows_C: np.ndarray, wanted: int) -> np.ndarray:
+    """Divide a number of rows among classes in proportion, by the largest remainders."""
+    quota_C, remainder_C = np.divmod(rows_C * wanted, rows_C.sum())
+    largest_first = np.argsort(-remainder_C, kind="stable")
+    quota_C[largest_first[: wanted - quota_C.sum()]] += 1
+    return quota_C
+
+
 def sample(examples: Sequence[Example], config: SampleConfig) -> list[Example]:
     """Keep the fewest whole units that reach `config.fraction` of the rows, in their given order.
 
@@ -127,28 +213,18 @@ def sample(examples: Sequence[Example], config: SampleConfig) -> list[Example]:
     return kept
 
 
-def _draw(units: Sequence[str], fraction: float, seed: int, most: float = 1.0) -> set[str]:
-    """Draw units until they have a share of the rows.
-
-    Args:
-        units: the unit of each row.
-        fraction: the least share.
-        seed: of the order.
-        most: a unit that would lift the share above it is skipped, unless nothing else is left.
-    """
+def _draw(units: Sequence[str], fraction: float, seed: int) -> set[str]:
+    """Draw units in an order that the seed draws until they have a share of the rows."""
     rows_of_unit = Counter(units)
     fewest = fraction * len(units) - 1e-9  # 0.1 * 30 is a little more than 3
-    order = _ordered(rows_of_unit, seed)
     drawn: set[str] = set()
     rows = 0
-    for unit in order:
+    for unit in _ordered(rows_of_unit, seed):
         if rows >= fewest:
             break
-        if rows + rows_of_unit[unit] <= most * len(units):
-            drawn.add(unit)
-            rows += rows_of_unit[unit]
-    smallest_first = sorted(order, key=rows_of_unit.__getitem__)
-    return drawn or set(smallest_first[:1])
+        drawn.add(unit)
+        rows += rows_of_unit[unit]
+    return drawn
 
 
 def apply_duplicates(splits: Splits, policy: str) -> Splits:

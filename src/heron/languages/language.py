@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+UNDETERMINED = "und"  # ISO 639's code of texts whose language is not known
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionWords:
@@ -58,7 +60,7 @@ class Language:
 
     code: str  # ISO 639 code, the value of `data.language`
     name: str  # its English name, for tables and figures
-    direction: str  # `rtl` or `ltr`, the direction in which it is written
+    direction: str  # `rtl` or `ltr`, the direction in which it is written; `auto`: by the text
     alphabet: str  # all letters of its own words, lower case first where there is case; NFC
     # Default opening and closing marker of event 1, then of event 2.
     event_markers: tuple[str, str, str, str] = ("[E1]", "[/E1]", "[E2]", "[/E2]")

@@ -1,14 +1,17 @@
-"""Languages without a file here, described by the Unicode CLDR, as babel has it.
+"""Tags and names of languages, and those without a file here, by the Unicode CLDR in babel.
 
 Such a language has a name, letters and a direction, but no word lists: analyses of negation and of
 question words leave it out.
 """
 
+import re
 import unicodedata
 from functools import cache
 
-from heron.languages.language import Language
+from heron.languages.language import UNDETERMINED, Language
 
+# A tag of BCP 47: a language, perhaps a script, perhaps a region. FLORES writes `ron_Latn`.
+_TAG = re.compile(r"([a-z]{2,3})(?:[-_]([a-z]{4}))?(?:[-_]([a-z]{2}|\d{3}))?", re.IGNORECASE)
 # What CLDR calls a script may be several of Unicode's.
 _SEVERAL = {
     "Jpan": ("Hani", "Hira", "Kana"),
@@ -20,12 +23,59 @@ _SEVERAL = {
 _ANY_SCRIPT = "Zyyy"
 
 
-def canonical(code: str) -> str:
-    """Reduce an ISO 639 code to its shortest form, `kor` to `ko`; a script stays (`sr-Latn`)."""
+def canonical(tag: str) -> str:
+    """Reduce a tag to its language, and its script where the language has another one by default.
+
+    `kor` is `ko`, `heb_Hebr` and `he-IL` are `he`, `zh-TW` is `zh-Hant`, `sh` is `sr-Latn`. What is
+    no tag is unchanged.
+
+    Source: CLDR's aliases and likely subtags (UTS 35, part 1).
+    """
     from babel.core import get_global
 
-    language, *rest = code.replace("_", "-").split("-")
-    return "-".join([get_global("language_aliases").get(language, language), *rest])
+    parts = _TAG.fullmatch(tag)
+    if parts is None:
+        return tag
+
+    language, script, region = parts.groups("")
+    language = language.lower()
+    alias = _TAG.fullmatch(get_global("language_aliases").get(language, ""))
+    if alias is not None:  # of some it is a script or a region: `sr_Latn`, `fa_AF`
+        language, own_script, own_region = alias.groups("")
+        script, region = script or own_script, region or own_region
+
+    script = script.title() or _likely_script(language, region.upper())
+    default = _likely_script(language)
+    if script in ("", default, *_SEVERAL.get(default, ())):
+        return language
+    return f"{language}-{script}"
+
+
+def _likely_script(language: str, region: str = "") -> str:
+    """Find the script in which a language is most often written, in a region or anywhere."""
+    from babel.core import get_global
+
+    likely = get_global("likely_subtags")
+    subtags = likely.get(f"{language}_{region}") or likely.get(language, "")
+    _, _, rest = subtags.partition("_")
+    return rest.partition("_")[0]
+
+
+@cache
+def code_of(name: str) -> str | None:
+    """Find a language's code by its English or its own name, in any case; None without one."""
+    from babel import Locale
+    from babel.localedata import locale_identifiers
+
+    wanted = name.casefold()
+    for code, english in Locale("en").languages.items():
+        if english.casefold() == wanted:
+            return canonical(code)
+
+    for code in locale_identifiers():
+        if "_" not in code and Locale(code).languages.get(code, code).casefold() == wanted:
+            return canonical(code)
+    return None
 
 
 def name_and_script(code: str) -> tuple[str, str]:
@@ -34,14 +84,13 @@ def name_and_script(code: str) -> tuple[str, str]:
     A code that CLDR does not know is its own name, in `Zyyy`, any script.
     """
     from babel import Locale
-    from babel.core import get_global
 
-    language, _, own = code.partition("-")
-    likely = get_global("likely_subtags").get(language, "").split("_")
+    language, _, script = code.partition("-")
     name = Locale("en").languages.get(language, language)
-    return name, own or (likely[1] if likely[1:] else _ANY_SCRIPT)
+    return name, script or _likely_script(language) or _ANY_SCRIPT
 
 
+@cache
 @cache
 def unlisted(code: str) -> Language | None:
     """Describe the language of an ISO 639 code, which may end in a script (`ko`, `sr-Latn`).
@@ -49,8 +98,10 @@ def unlisted(code: str) -> Language | None:
     Returns:
         Its English name, direction and all letters of its script. None for an unknown code of two
         letters, or what is no code; an unknown code of three letters, as some of ISO 639-3, is its
-        own name, in any script.
+        own name, in any script. `und` is written in any script, too.
     """
+    if code == UNDETERMINED:
+        return Language(code, "undetermined", "auto", letters(_ANY_SCRIPT))
     language = code.partition("-")[0]
     name, script = name_and_script(code)
     is_code = language.isascii() and language.isalpha() and language.islower()

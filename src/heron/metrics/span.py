@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 from rapidfuzz.distance.Levenshtein import distance
 
 from heron.base.errors import DataError
-from heron.languages.language import Language
+from heron.languages.language import UNDETERMINED, Language
 from heron.languages.unicode import UnicodeOptions, normalise
 from heron.languages.words import spaced
 from heron.metrics import require_rows
@@ -107,6 +107,12 @@ def language_profile(language: Language | None) -> AnswerProfile:
         return spaced(normalise(text, known, _UNICODE))
 
     return AnswerProfile(known.code, unify)
+
+
+def language_profiles(language: Language | None) -> list[AnswerProfile]:
+    """List the profiles whose scores to report: the language's; none where it is not known."""
+    is_known = language is not None and language.code != UNDETERMINED
+    return [language_profile(language)] if is_known else []
 
 
 def _without_punctuation(text: str) -> str:

@@ -134,7 +134,7 @@ class SpanScores(RowScores):
     """`item_scores` of answers, averaged: exact match, F1, the language's own, TLNLS.
 
     Args:
-        language: code of the language whose scores to add (`he`: `he_f1`); None: none.
+        language: code of the language whose scores to add (`he`: `he_f1`); None or `und`: none.
         no_answer: whether a question may have no answer; see `item_scores`.
         only: see `Scores`.
     """
@@ -142,7 +142,7 @@ class SpanScores(RowScores):
     def __init__(
         self, language: str | None = None, no_answer: bool = False, only: str | None = None
     ):
-        self.profiled = [] if language is None else [language]
+        self.language = get_language(language) if language else None
         self.no_answer = no_answer
         names = [*self._items([], [])]
         if no_answer:  # each score of the answer, each of "no answer", and `none`
@@ -175,9 +175,9 @@ class SpanScores(RowScores):
         self.keep(columns)
 
     def _items(self, preds: Sequence[str], golds: Sequence[Sequence[str]]) -> Mapping[str, Floats]:
-        from heron.metrics.span import item_scores, language_profile
+        from heron.metrics.span import item_scores, language_profiles
 
-        profiles = [language_profile(get_language(code)) for code in self.profiled]
+        profiles = language_profiles(self.language)
         return item_scores(preds, golds, profiles, no_answer=self.no_answer)
 
     def scores(self) -> dict[str, float]:

@@ -22,6 +22,7 @@ from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.base.files import locked
 from heron.base.ranks import count_cores, uses_gpu
+from heron.base.run_folder import SETTLED
 from heron.base.secrets import redacted
 from heron.base.signals import INTERRUPTED, end_with_parent
 from heron.sweeps.isolation import JobProcess, killed, train_beside
@@ -145,7 +146,7 @@ class RanksProcess(JobProcess):
         self._each(JobProcess.close)
         if self.exit_code not in (DONE, BUSY):
             with suppress(BlockingIOError), locked(self.job.folder.lock, wait=False):
-                if self.job.folder.state() not in ("done", "pruned"):
+                if self.job.folder.state() not in SETTLED:
                     self.job.folder.try_update(**self._cause())
         self._scratch.cleanup()
 

@@ -18,7 +18,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 
 from heron.base.errors import ConfigError, HeronError, first_line
 from heron.base.files import dump_yaml, parse_yaml
-from heron.base.run_folder import RunFolder
+from heron.base.run_folder import SETTLED, RunFolder
 from heron.base.secrets import redact, redacted
 from heron.base.signals import TERMINATED
 from heron.config.compose import explained
@@ -188,7 +188,7 @@ def returned(words: Sequence[str], outcome: JobOutcome | HeronError | None) -> J
         ended.return_value = outcome
         return ended
     ended.working_dir = str(outcome.job.folder.path)
-    if outcome.state in ("done", "pruned"):
+    if outcome.state in SETTLED:
         ended.status = JobStatus.COMPLETED
         ended.return_value = outcome.job.score()
         return ended

@@ -28,7 +28,7 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from heron.base.errors import ConfigError, HeronError, first_line
 from heron.base.files import fingerprint, locked
-from heron.base.run_folder import RunFolder
+from heron.base.run_folder import SETTLED, RunFolder
 from heron.base.secrets import redact
 from heron.config.compose import explained, typed_words
 from heron.config.constraints import Count, OneOf, Seed, key_of
@@ -301,7 +301,7 @@ class Search:
             folder = self._folder(trial)
             status = folder.read_status()
             state = status.get("state")
-            if state not in ("done", "pruned"):
+            if state not in SETTLED:
                 self._cuts[number] += 1
 
             score = folder.read_score(self.monitor) if state == "done" else None
@@ -319,7 +319,7 @@ class Search:
             has_failed = state == "failed" and status.get("retry") is False
             if was_refused or has_failed or state == "done":
                 self._study.tell(number, state=TrialState.FAIL)
-            elif state == "pruned":
+            elif state in SETTLED:
                 self._study.tell(number, state=TrialState.PRUNED)
 
     def _ask(self) -> int | None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from heron.base.errors import HeronError, first_line, visible
 from heron.base.files import locked
+from heron.base.run_folder import SETTLED
 from heron.base.signals import INTERRUPTED
 from heron.base.terminal import duration
 from heron.metrics.names import signed
@@ -33,8 +34,8 @@ class JobOutcome:
     """How a job ended, in this command or before."""
 
     job: Run  # the job
-    # `done`, `pruned` (ended early by its search), `failed`, or `interrupted` (by somebody else
-    # than the command).
+    # `done`, `pruned` (ended early by its search), `tried` (`trainer.fast_dev_run`), `failed`, or
+    # `interrupted` (by somebody else than the command).
     state: str
     error: str = ""  # first line of what went wrong; empty when nothing did
     seconds: float = 0.0  # spent on it in this command
@@ -255,7 +256,7 @@ class Sweep:
         if code not in (DONE, INTERRUPTED):
             try:
                 with locked(job.folder.lock, wait=False):
-                    if job.folder.read_status().get("state") not in ("done", "pruned", "failed"):
+                    if job.folder.read_status().get("state") not in (*SETTLED, "failed"):
                         # What the killed process could not write.
                         job.folder.try_update(
                             state="failed", error=killed(code), traceback=None, retry=True
@@ -266,7 +267,8 @@ class Sweep:
         status = job.folder.read_status()
         error = ""
         if code == DONE:
-            state = "pruned" if status.get("state") == "pruned" else "done"
+            state = str(status.get("state"))
+            state = state if state in SETTLED else "done"
         elif code == INTERRUPTED:
             state = "interrupted"
         else:
@@ -346,7 +348,7 @@ def progress_line(outcomes: Sequence[JobOutcome], total: int, at_once: int) -> s
     left = total - len(states)
 
     counts = []
-    for state in ("done", "pruned", "interrupted", "failed"):
+    for state in (*SETTLED, "interrupted", "failed"):
         if state in states or state in ("done", "failed"):
             counts.append(f"{states.count(state)} {state}")
     counts.append(f"{left} left")

@@ -18,13 +18,14 @@ from heron.base.libraries import own_threads, silence_libraries
 from heron.base.run_files import Scores
 from heron.base.run_folder import BASELINE, RunFolder
 from heron.base.tables import write_table
-from heron.base.terminal import say
+from heron.base.terminal import announce, say
 from heron.config.compose import run_in_hydra
 from heron.data import PLANS
 from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example, count_repairs, list_moved, text_key
 from heron.data.features import Features
+from heron.data.findings import known_problems, warn_of_script
 from heron.data.hub import unused_share
 from heron.data.readers import load_run_data, of_split
 from heron.metrics.names import LOSS, further_scores
@@ -125,6 +126,7 @@ def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]
         module = build_module(config, data, first)
 
     if ranks.is_first():
+        warn_of_script(config.data, data.examples)
         described = describe(data.examples, data.dropped, data.features)
         folder.update_status(data=described | describe_training(data))
         write_moved(folder, data.examples)
@@ -232,6 +234,7 @@ def train_baseline(config: Config, folder: RunFolder) -> Scores:
     """
     loaded = load_run_data(config)
     examples = loaded.examples
+    warn_of_script(config.data, examples)
     folder.update_status(data=describe(examples, loaded.dropped))
     write_moved(folder, examples)
     entry = BASELINES[config.baseline.name]
@@ -282,8 +285,6 @@ def say_findings(config: Config, folder: RunFolder) -> None:
 
     cache = Path(config.paths.cache)
     if config.data.findings or any((cache / "audit").glob("*.json")):
-        from heron.data.findings import known_problems  # start-up time
-
         sources = folder.read_status()["sources"]
         for finding in known_problems(config.data, sources, cache):
             say(f"{config.data.name}: {finding}")
@@ -426,9 +427,17 @@ def describe_training(data: DataModule) -> dict[str, Any]:
         )
 
     described: dict[str, Any] = {"unknown": unknown, "unused": unused, "steps": steps}
+    budget = ""
     if limit == "tokens":
         described["batch_tokens"] = batching.tokens
+        budget = f" (up to {batching.tokens:,} tokens)"
 
+    rows_U, _ = data.unit_sizes(TRAIN)
+    sizes = [int(rows_U[units_U].sum()) for units_U in data.plan(0)]
+    announce(
+        f"train: {rows:,} rows, {min(sizes)} to {max(sizes)} a batch{budget}, "
+        f"{steps:,} steps an epoch"
+    )
     return described
 
 

@@ -1,9 +1,10 @@
 """One run's life: open, claimed, running, ended; and what its `status.json` holds.
 
 `status.json` says where it is: `pending` (planned by a sweep) -> `running` (with a heartbeat) ->
-`done`, `pruned`, `failed` or `interrupted`; from which code, files and machine it comes, and why it
-failed. Whoever works on a run holds its folder's lock. Where the status says `running` while nobody
-holds it, the process is gone, and `RunFolder.state` says `failed`.
+`done`, `pruned`, `tried` (`trainer.fast_dev_run`), `failed` or `interrupted`; from which code,
+files and machine it comes, and why it failed. Whoever works on a run holds its folder's lock. Where
+the status says `running` while nobody holds it, the process is gone, and `RunFolder.state` says
+`failed`.
 
 Light to import: Lightning and transformers are loaded when a run begins, so that a mistake in a
 command line is answered at once. A sweep's parent process claims every folder and trains in none.
@@ -247,7 +248,7 @@ class Run:
                 seed = self.config.seed
                 overrides = list(self.overrides)
                 self.folder.update_status(state="pending", seed=seed, overrides=overrides)
-            elif status.get("state") in ("failed", "pruned"):
+            elif status.get("state") in ("failed", "pruned", "tried"):
                 # The old error goes, so that a new one can be told from it.
                 self.folder.update_status(state="pending", error=None, traceback=None)
 
@@ -312,11 +313,10 @@ class Run:
             return
 
         # A run of a few batches is not taken for a finished one.
-        ended: dict[str, Any] = {"state": "pruned"}
         if self.config.trainer.flags.get("fast_dev_run"):
-            ended["pruned_by"] = "trainer.fast_dev_run"
+            ended: dict[str, Any] = {"state": "tried"}
         elif scores is None:
-            ended["pruned_by"] = str(self.config.sweeper.study)
+            ended = {"state": "pruned", "pruned_by": str(self.config.sweeper.study)}
         else:
             ended = {"state": "done", "outputs": self.folder.outputs()}
 
@@ -326,12 +326,12 @@ class Run:
             self.folder.remove_spare_checkpoints()
 
     def read_scores(self) -> Scores:
-        """Read an ended run's scores; a pruned run has none.
+        """Read an ended run's scores; a run that was pruned or only tried has none.
 
         Raises:
             ConfigError: they or other outputs are missing, damaged or have changed since.
         """
-        if self.folder.state() == "pruned":
+        if self.folder.state() in ("pruned", "tried"):
             return {}
         if ranks.is_first():
             self.folder.require_outputs()

@@ -24,14 +24,15 @@ def run(arguments: Sequence[str]) -> int:
     """Audit a data set; returns the exit code: 1 if `strict` and a finding is serious, else 0."""
     options, overrides = parse_with_data(AuditOptions, arguments)
     # start-up time: a wrong option is reported before these libraries load
-    from heron.data.findings import store
+    from heron.data.findings import store, warn_of_script
     from heron.results.shipped import read_shipped
     from heron_tools.audit.checks import audit
     from heron_tools.audit.findings import in_order
     from heron_tools.audit.report import Report, print_summary, write
 
     config = configure(options.data, overrides)
-    shipped = read_shipped(config, *options.folders)
+    shipped = read_shipped(config, *options.folders, carved=True)
+    warn_of_script(config, shipped.splits)
     findings = in_order(list(audit(shipped, options.near)))
 
     report = Report(shipped, findings, [f"data={options.data}", *overrides])

@@ -18,6 +18,7 @@ from heron.data.config import TEST, VALIDATION, read_config
 from heron.data.markers import event_markers
 from heron.data.readers import data_set
 from heron.languages import get_language
+from heron.languages.language import UNDETERMINED
 from heron.reports.map import draw_map
 from heron.reports.pages import render
 from heron.reports.run import score_table
@@ -51,7 +52,8 @@ def write_card(run: RunFolder, plain: Plain, difference: Difference, folder: Pat
     config = replace(plain.config, data=data)
     plain = replace(plain, config=config)
     task = task_of(config)
-    language = get_language(data.language).name
+    is_known = data.language != UNDETERMINED
+    language = get_language(data.language).name if is_known else ""
 
     has_map = any(run.dynamics(0).parent.glob("epoch=*.parquet"))
     if has_map:
@@ -179,7 +181,7 @@ def _metadata(run: RunRecord, plain: Plain, name: str) -> str:
         results.append(result)
 
     return ModelCardData(
-        language=data.language,
+        language=data.language if data.language != UNDETERMINED else None,
         library_name="transformers",
         pipeline_tag=hub_name if hub_name != "other" else None,
         base_model=hub_id(run),

@@ -20,6 +20,12 @@ from heron_tools.morphology.analyses import Analysis, Mark, Token, Word, analysi
 from heron_tools.morphology.conllu import StoredAnalyses
 
 _STORED = "conllu"  # as in conllu:FILE
+# simplemma's name of a language's dictionary, where it is not the language's code.
+_DICTIONARIES = {
+    "fil": "tl",
+    "no": "nb",
+    **dict.fromkeys(("bs", "hr", "sr", "sr-Latn"), "hbs"),
+}
 _WORD_OR_MARK = re.compile(rf"{WORD.pattern}|(?P<mark>\S)")
 
 
@@ -61,13 +67,14 @@ def simplemma(language: Language) -> Morphology:
     """
     from simplemma import lemmatize  # start-up time
 
+    dictionary = _DICTIONARIES.get(language.code, language.code)
     try:
-        lemmatize("a", lang=language.code)
+        lemmatize("a", lang=dictionary)
     except ValueError as error:
         raise ConfigError(
             f"simplemma has no dictionary of {language.name}: morphology=surface needs none"
         ) from error
-    lemma = cache(lambda word: lemmatize(word, lang=language.code).casefold())
+    lemma = cache(lambda word: lemmatize(word, lang=dictionary).casefold())
     return Morphology(f"simplemma {version('simplemma')}", _by_word(lemma))
 
 

@@ -18,7 +18,7 @@ from heron.config.constraints import (
     Positive,
     Share,
 )
-from heron.languages import LANGUAGES
+from heron.languages import LanguageCode
 
 
 @dataclass
@@ -55,7 +55,7 @@ class PromptConfig(ConstrainedConfig):
 
     name: str = MISSING  # name in tables
     # language of `words` and answers; null: the data's
-    language: Annotated[str, OneOf(registry=LANGUAGES)] | None = None
+    language: Annotated[str, LanguageCode()] | None = None
     instruction: str = MISSING  # what is to be done
     item: str = MISSING  # one row
     answer: str = "{{ words.answer }}:"  # what precedes the answer
@@ -90,9 +90,9 @@ class TranslationConfig(ConstrainedConfig):
     """Machine translation of rows and answers; none if `input` and `output` are null."""
 
     # the language that rows are translated to for prompts; null: the data's
-    input: Annotated[str, OneOf(registry=LANGUAGES)] | None = None
+    input: Annotated[str, LanguageCode()] | None = None
     # the language of the model's answers, which are translated back; null: the data's
-    output: Annotated[str, OneOf(registry=LANGUAGES)] | None = None
+    output: Annotated[str, LanguageCode()] | None = None
     # `local` (a sequence-to-sequence model of transformers) or `server` (`q`, `source`, `target`
     # by HTTP, as LibreTranslate and Google take them)
     backend: str = "local"

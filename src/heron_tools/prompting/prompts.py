@@ -75,12 +75,12 @@ class Prompter:
     def known(self) -> dict[str, Any]:
         """The variables of all templates."""
         data = self.config.data
-        output = self.config.prompting.translation.output or data.language
+        output = get_language(self.config.prompting.translation.output or data.language)
         return {
             "words": dict(self.words),
             "labels": list(self.answers.values()),
             "classes": list(data.label_order),
-            "output": self.words.get("languages", {}).get(output, output),
+            "output": self.words.get("languages", {}).get(output.code, output.name),
         }
 
     @cached_property

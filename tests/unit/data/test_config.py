@@ -44,7 +44,10 @@ def test_markers_default_to_those_of_the_language():
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        (DataConfig(language="hebrew", on_cut="skip"), r"data\.language=hebrew.*\n.*on_cut=skip"),
+        (
+            DataConfig(language="hebrewish", on_cut="skip"),
+            r"data\.language=hebrewish.*\n.*on_cut=skip",
+        ),
         (DataConfig(format="marked_tabel"), r"data\.format.*marked_table"),
         (DataConfig(markers=["<a>"]), r"data\.markers"),
         (DataConfig(label_order=["A", "A"]), r"data\.label_order"),

@@ -200,7 +200,7 @@ def test_list_of_phrases_is_among_the_files_where_some_are_removed(tmp_path):
 
 
 def test_built_in_corpus_is_generated_once_and_again_when_its_settings_change(tmp_path):
-    config = DataConfig(name="toy", generator=CorpusOptions(size=100))
+    config = DataConfig(name="toy", language="he", generator=CorpusOptions(size=100))
     first = locate(config, tmp_path / "data", tmp_path / "cache")
     written = {path: path.stat().st_mtime_ns for path in first.values()}
     assert locate(config, tmp_path / "data", tmp_path / "cache") == first
@@ -210,7 +210,7 @@ def test_built_in_corpus_is_generated_once_and_again_when_its_settings_change(tm
 
 
 def test_corpus_that_was_half_deleted_is_written_again(tmp_path):
-    config = DataConfig(name="toy", generator=CorpusOptions(size=100))
+    config = DataConfig(name="toy", language="he", generator=CorpusOptions(size=100))
     paths = locate(config, tmp_path / "data", tmp_path / "cache")
     before = paths["test"].read_bytes()
     paths["test"].unlink()
@@ -218,7 +218,7 @@ def test_corpus_that_was_half_deleted_is_written_again(tmp_path):
 
 
 def test_corpus_that_was_cut_is_written_again(tmp_path):
-    config = DataConfig(name="toy", generator=CorpusOptions(size=100))
+    config = DataConfig(name="toy", language="he", generator=CorpusOptions(size=100))
     path = locate(config, tmp_path / "data", tmp_path / "cache")["train"]
     before = path.read_bytes()
     path.write_bytes(before[: before.rindex(b"\n", 0, -1) + 1])  # its last row is gone, no half one

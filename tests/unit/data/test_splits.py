@@ -1,10 +1,12 @@
 """Splits never cut a group, depend on nothing but seed and names, and nest."""
 
 import itertools
+import math
 import random
+from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from heron.base.errors import DataError
@@ -85,6 +87,63 @@ def test_rows_are_drawn_by_guid_even_where_they_share_a_text():
     examples = [Example(str(i), text="one premise", text_pair=f"{i}") for i in range(20)]
     train, test = carve(examples, HoldoutConfig(0.2))
     assert (len(train), len(test)) == (16, 4)
+
+
+def rows_of(counts: dict[str, int], groups: int = 0) -> list[Example]:
+    """Make rows of each class, in `groups` groups of about one size; 0: without groups."""
+    labels = [label for label, count in counts.items() for _ in range(count)]
+    random.Random(0).shuffle(labels)
+    return [
+        Example(str(row), f"text {row}", label=label, group=str(row % groups) if groups else "")
+        for row, label in enumerate(labels)
+    ]
+
+
+def off(part: list[Example], rows: list[Example], share: float) -> float:
+    """Measure how many rows the class furthest from its share of the rows has too many or few."""
+    counts = Counter(example.label for example in part)
+    totals = Counter(example.label for example in rows)
+    return max(abs(counts[label] - share * total) for label, total in totals.items())
+
+
+COUNTS = st.dictionaries(st.sampled_from("abcdefghij"), st.integers(1, 60), min_size=1)
+
+
+@given(COUNTS, st.floats(0.02, 0.5), st.integers(0, 5))
+def test_single_rows_are_carved_in_the_classes_shares_to_the_row(counts, fraction, seed):
+    rows = rows_of(counts)
+    assume(len(rows) > 2)
+    train, part = carve(rows, ValidationConfig(fraction, "row", seed))
+    assert len(part) == math.ceil(fraction * len(rows) - 1e-9)
+    assert off(part, rows, len(part) / len(rows)) < 1
+    assert sorted(guids(train + part)) == sorted(guids(rows))
+
+
+@given(COUNTS, st.integers(2, 6), st.integers(0, 5))
+def test_folds_of_single_rows_have_the_classes_shares_to_the_row(counts, count, seed):
+    rows = rows_of(counts)
+    assume(len(rows) >= count)
+    parts = [take_fold(rows, FoldsConfig(count, fold, "row", seed))[1] for fold in range(count)]
+    assert {len(part) for part in parts} <= {len(rows) // count, -(-len(rows) // count)}
+    assert max(off(part, rows, 1 / count) for part in parts) < 1
+
+
+def test_whole_groups_come_near_the_classes_shares():
+    counts = {"a": 500, "b": 300, "c": 150, "d": 50}
+    rows = rows_of(counts, groups=31)
+    for seed in range(5):
+        train, part = carve(rows, ValidationConfig(0.2, "group", seed))
+        folds = [take_fold(rows, FoldsConfig(4, fold, "group", seed))[1] for fold in range(4)]
+        assert not {e.group for e in train} & {e.group for e in part}
+        assert off(part, rows, len(part) / len(rows)) < 3
+        assert max(off(fold, rows, len(fold) / len(rows)) for fold in folds) < 7
+        assert max(map(len, folds)) - min(map(len, folds)) <= 34  # a group
+
+
+def test_small_classes_are_in_every_split_that_they_suffice_for():
+    rows = rows_of({"a": 41, "b": 36, "c": 36, "d": 37})
+    _, test = carve(rows, HoldoutConfig(0.2, "group"))
+    assert sorted(Counter(example.label for example in test).values()) == [7, 7, 8, 8]
 
 
 @pytest.mark.parametrize("by", ["pair", "window"])

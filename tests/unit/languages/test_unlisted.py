@@ -5,10 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
+from heron.config.parsing import parse
+from heron.data.config import DataConfig
 from heron.languages import LANGUAGES, get_language
 from heron.languages.words import spaced, words
-from heron.metrics.span import item_scores, language_profile
+from heron.metrics.span import item_scores, language_profile, language_profiles
 from heron.metrics.summary import item_rouge, split_sentences
+from heron.metrics.torch_metrics import SpanScores
 
 
 @pytest.mark.parametrize(
@@ -35,12 +38,37 @@ def test_a_language_without_a_profile_has_its_name_direction_and_letters(
     assert (found.negation, found.questions) == (frozenset(), None)
 
 
-def test_a_code_of_three_letters_is_the_same_language():
-    assert get_language("heb") is get_language("iw") is get_language("he")
-    assert get_language("kor") == get_language("ko")
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("he", "heb iw HE heb_Hebr he-IL Hebrew hebrew עברית"),
+        ("ro", "ron mo ro-Latn ron_Latn ro-MD Romanian Română"),
+        ("en", "eng_Latn en-US en_GB"),
+        ("ko", "kor KO kor_Hang"),
+        ("am", "amh_Ethi Amharic አማርኛ"),
+        ("zh", "zho_Hans cmn zh-CN"),
+        ("zh-Hant", "zho_Hant zh-TW zh_HK"),
+        ("sr-Latn", "sh srp_Latn sr-Latn-RS"),
+        ("fa", "prs pes_Arab fa-AF"),
+        ("sw", "swc swh_Latn"),
+        ("pa-Arab", "pa-PK"),
+        ("und", "und"),
+    ],
+)
+def test_a_language_has_one_code_however_it_is_named(code, names):
+    assert {parse(DataConfig, {"language": name}).language for name in names.split()} == {code}
+    assert {get_language(name) for name in names.split()} == {get_language(code)}
 
 
-@pytest.mark.parametrize("code", ["xx", "hebrew", "", "k", "q1", "KO", "ko-Xxxx"])
+def test_an_undetermined_language_has_any_letters_and_no_scores_of_its_own():
+    unknown = get_language("und")
+    assert set("אșሀ한") <= set(unknown.alphabet)
+    assert (unknown.negation, unknown.variants, unknown.questions) == (frozenset(), "", None)
+    assert language_profiles(unknown) == language_profiles(None) == []
+    assert SpanScores("und").names == SpanScores().names
+
+
+@pytest.mark.parametrize("code", ["xx", "hebrewish", "", "k", "q1", "ko-Xxxx"])
 def test_what_is_no_code_is_refused(code):
     assert code not in LANGUAGES
     with pytest.raises(ConfigError):

@@ -27,9 +27,13 @@ def with_train(data: DataModule, **arrays: object) -> DataModule:
 
 def test_data_that_can_be_learnt_from_is_left_without_a_warning(data, capsys):
     found = describe_training(data)
-    assert capsys.readouterr().err == ""
+    printed = capsys.readouterr().err
+    assert "warning" not in printed
     assert found["batch_tokens"] == 500
     assert found["steps"] == data.steps_per_epoch()[0] > 3
+    sizes = [len(batch) for batch in data.plan(0)]  # a row is a unit here
+    for number in (len(data.features[TRAIN]), min(sizes), max(sizes), 500, found["steps"]):
+        assert str(number) in printed
     assert found["unknown"] < 0.1
 
 

@@ -8,7 +8,7 @@ from heron.data import SettingRules
 from heron.data.config import DataConfig, second_text_problems
 from heron.data.rows import Format
 from heron.languages import get_language
-from heron.metrics.span import item_scores, language_profile
+from heron.metrics.span import item_scores, language_profiles
 from heron.tasks.config import Config
 from heron.tasks.qa.config import QaConfig
 from heron.tasks.qa.reader import ANSWER, NO_ANSWER, QUESTIONS, text_scores
@@ -21,7 +21,7 @@ for _name in ("squad_json", "qa_table"):
 
 def score_names(config: Config) -> list[str]:
     """List the scores of a run, without their intervals."""
-    profiles = [language_profile(get_language(config.data.language))]
+    profiles = language_profiles(get_language(config.data.language))
     no_answer = len(config.data.label_order) > 1
     return list(item_scores(["a"], [["a"]], profiles, no_answer=no_answer))
 
@@ -100,7 +100,7 @@ TASK = Task(
     # Each language's own scores (`he_f1`) come last; `answerable_f1` is none of them.
     headline_scores=(
         *("f1", "exact_match", "no_answer_accuracy"),
-        *("(?!answerable)[a-z]+_f1", "(?!answerable)[a-z]+_exact_match"),
+        *("(?!answerable)[a-zA-Z-]+_f1", "(?!answerable)[a-zA-Z-]+_exact_match"),
     ),
     averaged_keys=("max_answer_tokens", "n_best"),
     scores=text_scores,

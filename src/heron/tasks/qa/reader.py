@@ -18,7 +18,7 @@ from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader, own
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.languages.words import words
-from heron.metrics.span import item_scores, language_profile
+from heron.metrics.span import item_scores, language_profiles
 from heron.tasks.qa.answers import (
     Answers,
     is_squad,
@@ -442,7 +442,7 @@ def text_scores() -> TextScores:
     """Describe how answers are scored."""
     return TextScores(
         items=lambda texts, golds, language, no_answer: item_scores(
-            texts, golds, [language_profile(language)] if language else [], no_answer=no_answer
+            texts, golds, language_profiles(language), no_answer=no_answer
         ),
         metric="f1",
         right="exact_match",

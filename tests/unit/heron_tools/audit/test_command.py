@@ -59,13 +59,13 @@ def leaky_files(folder) -> list[str]:
 
 @pytest.fixture(scope="module")
 def audited(tmp_path_factory):
-    """Audit leaky files once, under options that would carve and drop; what came of it."""
+    """Audit leaky files once, under options that would drop rows; what came of it."""
     folder = tmp_path_factory.mktemp("audited")
-    carving = ["data.validation.fraction=0.5", "data.duplicates=drop", "data.sample.fraction=0.2"]
+    words = ["data.validation.fraction=0", "data.duplicates=drop", "data.sample.fraction=0.2"]
     output = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(output):
         patch.chdir(folder)
-        assert heron(folder, *leaky_files(folder), *carving) == 0
+        assert heron(folder, *leaky_files(folder), *words) == 0
     return folder, output.getvalue()
 
 
@@ -91,6 +91,16 @@ def test_the_audit_of_a_second_table_leaves_that_of_the_first(folder):
         assert heron(folder, f"data.files.train.path={folder}/data/{name}.csv") == 0
     names = [path.name.partition("-")[0] for path in sorted(folder.glob("runs/audit/*"))]
     assert names == ["own_nli,data_a.csv", "own_nli,data_b.csv"]
+
+
+def test_splits_that_training_takes_from_train_are_audited(folder):
+    pairs = [[f"r{row}", f"text {row}", f"pereche {row % 3}", "neutral"] for row in range(60)]
+    copies = [[f"c{guid}", f"{text} ", *rest] for guid, text, *rest in pairs]
+    by_row = ["data.holdout.by=row", "data.validation.by=row"]
+    assert heron(folder, put(folder, "train.csv", [*pairs, *copies]), *by_row) == 0
+    found = findings(folder)
+    assert found["rows"] == {"train": 86, "validation": 10, "test": 24}
+    assert {"duplicates.train.test", "duplicates.train.validation"} <= found["by_id"].keys()
 
 
 def test_texts_are_shown_and_never_run(audited):

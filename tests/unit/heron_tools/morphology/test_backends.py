@@ -39,6 +39,14 @@ def test_forms_of_one_word_have_one_lemma_in_every_language(language, text, lemm
     assert load_morphology("simplemma", language).analyse([text])[0].lemmas == lemmas
 
 
+@pytest.mark.parametrize(
+    ("code", "text", "lemma"),
+    [("tl", "kumain", "kain"), ("no", "husene", "hus"), ("hr", "psi", "pas"), ("sh", "psi", "pas")],
+)
+def test_a_language_finds_the_dictionary_that_has_another_code(code, text, lemma):
+    assert load_morphology("simplemma", get_language(code)).analyse([text])[0].lemmas == (lemma,)
+
+
 def test_the_version_travels_with_the_name():
     assert load_morphology("simplemma", ROMANIAN).name == f"simplemma {version('simplemma')}"
     assert load_morphology("surface", ROMANIAN).name == "surface"
