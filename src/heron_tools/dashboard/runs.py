@@ -1,8 +1,8 @@
 """`heron runs`: the sweeps and runs under a folder, with their scores, sizes and ages."""
 
-import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,12 +29,17 @@ class RunsOptions:
 def run(arguments: Sequence[str]) -> int:
     """Run `heron runs [DIR]`; returns the exit code."""
     options = parse_options(RunsOptions, arguments)
-    found = runs_by_sweep(options.folder)
-    print_tables([runs_table(options.folder, found), sweeps_table(options.folder, found)])
+    of_runs = []
+    of_sweeps = []
     spare = []
-    for runs in found.values():
+    for sweep, runs in runs_by_sweep(options.folder).items():
+        of_sweeps.append(row_of(sweep, count_states(runs), runs))
         for record in runs:
+            of_runs.append(row_of(record.path, record.state, [record]))
             spare += spare_checkpoints(record)
+
+    runs_table = Table("Runs", ("run", *_COLUMNS), of_runs, _NOTE)
+    print_tables([runs_table, Table("Sweeps", ("sweep", *_COLUMNS), of_sweeps, _NOTE)])
     if spare:
         size = show(megabytes(spare))
         print_lines(f"{size} MB are checkpoints that ended runs do without: heron runs clean")
@@ -42,62 +47,37 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def runs_by_sweep(folder: Path) -> dict[Path, list[RunRecord]]:
-    """Read all runs under a folder, by the folder they lie in.
+    """Read all runs under a folder, by the folder they lie in; a run's own folder is read, too.
 
     Raises:
         ConfigError: there are none.
     """
-    if is_run(folder):
-        return {folder.parent: collect(folder)}
-    sweeps = find_sweeps(folder)
+    sweeps = [folder] if is_run(folder) else find_sweeps(folder)
     if not sweeps:
         raise ConfigError(f"no runs under {folder}; heron train writes them (paths.runs)")
     return {sweep: collect(sweep) for sweep in sweeps}
 
 
-def runs_table(folder: Path, found: dict[Path, list[RunRecord]]) -> Table:
-    """Show each run's state, score on validation, size and age."""
-    now = time.time()
-    rows = []
-    for runs in found.values():
-        for record in runs:
-            metric = monitor(record)
-            row: list[Cell] = [_name(record.path, folder), record.state, metric]
-            row += [record.score("validation", metric), megabytes(_files(record.path))]
-            row.append(_age(now - last_change(record)))
-            rows.append(row)
-    return Table("Runs", ("run", *_COLUMNS), rows, _NOTE)
-
-
-def sweeps_table(folder: Path, found: dict[Path, list[RunRecord]]) -> Table:
-    """Show each sweep's states, best score, size (with its pages) and age."""
-    now = time.time()
-    rows = []
-    for sweep, runs in found.items():
-        metrics = {monitor(record) for record in runs}
-        metric = metrics.pop() if len(metrics) == 1 else ""
-        row: list[Cell] = [_name(sweep, folder), count_states(runs), metric]
-        row += [best_score(runs, metric), megabytes(_files(sweep))]
-        row.append(_age(now - max(map(last_change, runs))))
-        rows.append(row)
-    return Table("Sweeps", ("sweep", *_COLUMNS), rows, _NOTE)
-
-
-def monitor(record: RunRecord) -> str:
-    """Name the score that a run monitors."""
-    return str(record.setting("trainer.monitor", ""))
+def row_of(folder: Path, state: str, runs: Sequence[RunRecord]) -> list[Cell]:
+    """Show a run's or a sweep's state, best score on validation, size and age."""
+    metrics = {str(record.setting("trainer.monitor", "")) for record in runs}
+    metric = metrics.pop() if len(metrics) == 1 else ""
+    age = duration(time.time() - max(map(last_sign, runs)))
+    size = megabytes(folder.rglob("*"))
+    # One word, which no line break parts.
+    return [str(folder), state, metric, best_score(runs, metric), size, age.replace(" ", "")]
 
 
 def best_score(runs: Sequence[RunRecord], metric: str) -> float | None:
-    """Find the best score on validation of finished runs."""
-    scores = [record.score("validation", metric) for record in runs if record.done]
+    """Find the best score on validation."""
+    scores = [record.score("validation", metric) for record in runs]
     known = [score for score in scores if score is not None]
     if not known:
         return None
     return min(known) if is_minimised(metric) else max(known)
 
 
-def last_change(record: RunRecord) -> float:
+def last_sign(record: RunRecord) -> float:
     """Return the Unix time of a run's last sign of life; of a copied run, too."""
     heartbeat = record.status.get("heartbeat") or {}
     return float(heartbeat.get("time") or record.path.stat().st_mtime)
@@ -122,27 +102,11 @@ def spare_checkpoints(record: RunRecord) -> list[Path]:
     return spare
 
 
-def megabytes(files: Iterable[Path]) -> Formatted:
+def megabytes(paths: Iterable[Path]) -> Formatted:
     """Add up the sizes of files; of those that are one file (hard links), once."""
     sizes = {}
-    for path in files:
-        status = os.lstat(path)
-        sizes[status.st_dev, status.st_ino] = status.st_size
+    for path in paths:
+        with suppress(FileNotFoundError):  # a run that is training replaces its files
+            status = path.lstat()
+            sizes[status.st_dev, status.st_ino] = status.st_size * path.is_file()
     return Formatted(sum(sizes.values()) / 1e6, ",.1f")
-
-
-def _name(path: Path, folder: Path) -> str:
-    """Name a folder by what to type after `heron report`."""
-    return os.path.relpath(path) if not folder.is_absolute() else str(path)
-
-
-def _age(seconds: float) -> str:
-    """Show an age as one word, which no line break parts."""
-    return duration(seconds).replace(" ", "")
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    """List the files in a folder at any depth; links to folders are not followed."""
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            yield Path(parent, name)
