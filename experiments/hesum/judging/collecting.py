@@ -120,7 +120,7 @@ def _read_metrics(path: Path, study: Study) -> dict[str, dict[str, float]]:
     columns = {name: table.values(name) for name in table.columns if name not in _KEYS}
     scores = numbers(path, keys, columns)
 
-    judged = set()
+    judged: set[str] = set()
     for system in study.systems:
         judged.update(_summary_key(system, guid) for guid in study.guids)
     if judged.isdisjoint(keys) or not any(scores.values()):
