@@ -172,23 +172,30 @@ def _draw_stratified(
         kinds = min(len(next_units), max(_KINDS, len(quota_C)))
         candidates = [heapq.heappop(next_units) for _ in range(kinds)]
         candidates = [unit for unit in candidates if (drawn_C + rows_UC[unit]).sum() <= most]
-        if not candidates:
-            continue
+        if candidates:
+            best = candidates.pop(_nearest(drawn_C + rows_UC[candidates], quota_C))
+            drawn.add(order[best])
+            drawn_C += rows_UC[best]
+            alike = units_of_kind[tuple(rows_UC[best])]
+            if alike:
+                candidates.append(alike.pop())
 
-        # Both shares times both numbers of rows: whole numbers, of which equal ones are equal.
-        reached_KC = drawn_C + rows_UC[candidates]
-        distance_KC = fewest * reached_KC - reached_KC.sum(axis=1, keepdims=True) * quota_C
-        best = candidates.pop(int(np.abs(distance_KC).sum(axis=1).argmin()))
-        drawn.add(order[best])
-        drawn_C += rows_UC[best]
-
-        alike = units_of_kind[tuple(rows_UC[best])]
-        for unit in candidates + alike[-1:]:
+        for unit in candidates:
             heapq.heappush(next_units, unit)
-        del alike[-1:]
 
     smallest = int(rows_UC.sum(axis=1).argmin())
     return drawn or {order[smallest]}
+
+
+def _nearest(rows_KC: np.ndarray, quota_C: np.ndarray) -> int:
+    """Find which rows of each class are nearest to the shares of the quotas; of equals, the first.
+
+    Both shares are times both sums: whole numbers, of which equal ones are equal.
+    """
+    shares_KC = rows_KC * quota_C.sum()
+    wanted_KC = rows_KC.sum(axis=1, keepdims=True) * quota_C
+    distance_K = np.abs(shares_KC - wanted_KC).sum(axis=1)
+    return int(distance_K.argmin())
 
 
 def _quotas(rows_C: np.ndarray, wanted: int) -> np.ndarray:

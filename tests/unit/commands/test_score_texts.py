@@ -53,7 +53,7 @@ def as_json(folder, answers):
 
 def test_squad_s_own_form_is_read_and_both_profiles_are_scored(gold, tmp_path):
     mine = as_json(tmp_path, {"a": "הממשלה", "b": "צה״ל", "c": ""})
-    code, scores = score(gold, mine)
+    code, scores = score(gold, mine, "language=he")
     assert code == 0
     assert scores["no_answer_accuracy"] == 1
     assert scores["answerable_f1"] == pytest.approx((2 / 3 + 0) / 2)
