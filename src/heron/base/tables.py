@@ -13,6 +13,7 @@ import functools
 import gzip
 import io
 import json
+import math
 import re
 import shutil
 import sys
@@ -23,12 +24,13 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Literal
 
 from heron.base.cells import as_text, without_apostrophe
-from heron.base.errors import DataError, Fix, Problem, nearest, raise_all
+from heron.base.errors import DataError, Fix, HeronError, Problem, nearest, raise_all
 from heron.base.files import atomic_open, parse_json, write_file
 from heron.base.terminal import say
 
@@ -44,6 +46,9 @@ _LONGEST = 1 << 24
 # How JSON begins: a list of objects, or an object. Objects in each line are a table, one is not.
 _JSON = re.compile(r'\s*(?:(\[)\s*[{\]]|\{\s*(?:["}]|$))')
 _JSON_LINES = re.compile(r"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
+# Names of the value itself in what Label Studio, pipelines and evaluation scripts write for it.
+_NAMED = ("choices", "choice", "label", "text", "answer", "prediction_text", "summary_text")
+_NAMED += ("generated_text", "translation_text")
 _HEAD = 1 << 16  # characters that tell a file's format
 # Errors of files, gzip, Parquet and encodings.
 _BROKEN = (OSError, EOFError, ValueError, NotImplementedError, zlib.error)
@@ -78,6 +83,22 @@ class FileTable:
     def values(self, column: str) -> list[Any]:
         """Return one column, in row order."""
         return [row[column] for row in self.rows]
+
+    def texts(self, column: str) -> list[str]:
+        """Write one column by `cell_text`, empty where a cell holds nothing.
+
+        Raises:
+            DataError: every row whose cell is no text.
+        """
+        texts = []
+        problems = []
+        for index, value in enumerate(self.values(column)):
+            try:
+                texts.append("" if is_missing(value) else cell_text(value))
+            except NotTextError as error:
+                problems.append(self.problem(index, f"'{column}' {error}", "one value in each row"))
+        raise_all(problems)
+        return texts
 
     def find(self, names: Sequence[str]) -> str | None:
         """Return the first of `names` that is a column, or None."""
@@ -118,8 +139,7 @@ class FileTable:
         """Report every row that repeats an earlier value of `column`, naming both lines."""
         first: dict[str, int] = {}
         problems = []
-        for index, value in enumerate(self.values(column)):
-            text = "" if is_missing(value) else cell_text(value)
+        for index, text in enumerate(self.texts(column)):
             if text in first:
                 what = f"{column} '{text}' is already on line {self.lines[first[text]]}"
                 problems.append(self.problem(index, what, f"each {column} once"))
@@ -128,16 +148,59 @@ class FileTable:
         return problems
 
 
+class NotTextError(HeronError):
+    """A cell whose value is neither a text nor a number."""
+
+
+def plain_value(value: Any) -> Any:
+    """Take a value out of what tools put around it; other lists and mappings are kept.
+
+    A list of one value is that value, and of answers with scores the best. A mapping is the value
+    under its one name in `_NAMED`, such as `{"label": ..., "score": ...}`. Empty ones are None.
+    """
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace")
+    if not isinstance(value, Mapping | list | tuple):
+        return value
+    if not value:
+        return None
+    if isinstance(value, Mapping):
+        names = [name for name in _NAMED if name in value]
+        return plain_value(value[names[0]]) if len(names) == 1 else value
+
+    scores = [score for score in map(_score, value) if score is not None]
+    if len(scores) == len(value):
+        return plain_value(value[scores.index(max(scores))])
+    return plain_value(value[0]) if len(value) == 1 else value
+
+
+def _score(answer: Any) -> float | None:
+    """Read the score of one of several answers; None where it has none."""
+    if not isinstance(answer, Mapping):
+        return None
+    score = answer.get("score", answer.get("probability"))
+    return score if isinstance(score, int | float) else None
+
+
 def is_missing(value: Any) -> bool:
     """Tell whether a cell holds nothing: None, NaN or blank text; the text `nan` is a text."""
+    value = plain_value(value)
     if isinstance(value, str):
         return not value.strip()
     return value is None or (isinstance(value, float) and value != value)
 
 
 def cell_text(value: Any) -> str:
-    """Write a label or id trimmed, in NFC, without invisible characters; 3.0 becomes `3`."""
-    if isinstance(value, float) and value.is_integer():
+    """Write a label or id trimmed, in NFC, without invisible characters; 3.0 becomes `3`.
+
+    Raises:
+        NotTextError: a list of several values, or a mapping that `plain_value` does not know.
+    """
+    value = plain_value(value)
+    if isinstance(value, Collection) and not isinstance(value, str):
+        count = len(value)
+        raise NotTextError(f"is {count} values and no single one: {value!r:.60}")
+    if isinstance(value, float | Decimal) and math.isfinite(value) and value == int(value):
         value = int(value)
     text = str(value)
     if not text.isascii():
@@ -146,8 +209,10 @@ def cell_text(value: Any) -> str:
 
 
 def number_text(value: Any) -> Any:
-    """Write a number where a text is meant, as CSV has it; other values are kept."""
-    return cell_text(value) if type(value) in (int, float) and value == value else value
+    """Write a number where a text is meant, as CSV has it; others as `plain_value` does."""
+    value = plain_value(value)
+    is_number = type(value) in (int, float, Decimal) and value == value
+    return cell_text(value) if is_number else value
 
 
 def read_table(

@@ -101,9 +101,8 @@ def own_files(values: Mapping[Any, Any], data_dir: Path) -> dict[str, Any]:
         config = parse(DataConfig, {**values, "label_aliases": {}}, "data.")
         if TASKS[config.task].has_classes:
             aliases = values.get("label_aliases") or {}
-            class_of = {str(label): name for label, name in aliases.items()}
-            classes = [class_of.get(label, label) for label in classes_in(train, config)]
-            values["label_order"] = list(dict.fromkeys(classes))
+            values["label_order"], merged = classes_in(train, config, aliases)
+            values["label_aliases"] = {**aliases, **merged}
     return values
 
 

@@ -39,7 +39,7 @@ from pydantic import TypeAdapter
 
 from heron.base.errors import DataError, raise_all
 from heron.base.files import atomic_open
-from heron.base.tables import cell_text, read_table
+from heron.base.tables import read_table
 
 VERSION = 1
 METADATA = b"heron.dynamics"
@@ -399,7 +399,7 @@ def _read_lines(path: Path, key: str) -> tuple[list[str], np.ndarray, np.ndarray
 
     raise_all(problems)
 
-    guids = [cell_text(guid) for guid in table.values("guid")]
+    guids = table.texts("guid")
     return guids, np.array(golds), np.array(logits, dtype=float)
 
 

@@ -1,6 +1,7 @@
 """`heron score`: any system's predictions against gold labels or texts, from two files."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,9 +16,7 @@ from heron.base.folders import data_set_file
 from heron.base.tables import (
     SUFFIXES,
     FileTable,
-    cell_text,
     content_format,
-    is_missing,
     read_bytes,
     read_table,
     received,
@@ -27,7 +26,15 @@ from heron.base.tables import (
 from heron.config.constraints import OneOf, Seed
 from heron.config.parsing import DataFolders
 from heron.data.config import JOIN, DataConfig, read_config
-from heron.data.rows import Joined, LabelError, LabelReader, Rows, read_join, read_labels
+from heron.data.rows import (
+    Joined,
+    LabelError,
+    LabelReader,
+    Rows,
+    merge_cases,
+    read_join,
+    read_labels,
+)
 from heron.data.sources import State, inspect
 from heron.languages import get_language
 from heron.metrics.arrays import Counts
@@ -35,7 +42,7 @@ from heron.metrics.calibration import TOLERANCE
 from heron.metrics.classification import confusion_matrix
 from heron.metrics.config import Relaxed
 from heron.metrics.names import further_scores
-from heron.results.frame import Frame, text_of
+from heron.results.frame import Frame, texts_of
 from heron.tasks.scoring import (
     BertScoreOptions,
     ClassScores,
@@ -281,7 +288,10 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
 
     examples = rows.examples
     cells = aligned["prediction"]
-    texts = [text_of(cell) or "" for cell in cells]
+    if all(isinstance(cell, float) for cell in cells):
+        raise DataError(str(table.path), f"'{column}' holds decimal numbers", "predict texts")
+    predicted = texts_of(aligned, cells)
+    texts = [text or "" for text in predicted]
     golds = [kind.golds(example) for example in examples]
 
     bertscores = None
@@ -316,7 +326,7 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
     if left_out:
         notes.append(f"{options.gold}: rows left out: {left_out}")
 
-    absent = cells.count(None)
+    absent = predicted.count(None)
     if absent:
         notes.append(f"{table.path}: absent {column}, taken for an empty one: {absent}")
 
@@ -339,12 +349,11 @@ def _read_predicted(path: Path) -> FileTable:
         return read_table(path, own=True)
 
     try:
-        text = read_bytes(path).decode("utf-8-sig")
-        pairs = parse_json(text, object_pairs_hook=list)
+        predictions = parse_json(read_bytes(path).decode("utf-8-sig"))
     except ValueError as error:
         raise DataError(str(path), f"cannot be read: {error}") from error
 
-    rows = [{"guid": guid, "prediction": prediction} for guid, prediction in pairs]
+    rows = [{"guid": guid, "prediction": value} for guid, value in predictions.items()]
     lines = list(range(1, len(rows) + 1))
     return FileTable(path, ("guid", "prediction"), rows, lines, [])
 
@@ -387,7 +396,7 @@ def _align(
     problems = []
     ids: Sequence[str]
     if id_column is not None:
-        ids = [cell_text(value) for value in table.values(id_column)]
+        ids = table.texts(id_column)
         problems += table.duplicates(id_column)
     elif rows.has_ids and not options.join:
         raise ConfigError(
@@ -502,8 +511,8 @@ def _with_labels(
 
 def _labels_found(gold: FileTable, column: str, task: str) -> list[str]:
     """Collect the gold labels that occur, in their usual order if they have one, else sorted."""
-    labels = {cell_text(value) for value in gold.values(column) if not is_missing(value)}
-    labels -= {f"{label}.0" for label in labels if label.isdecimal()}  # 1.0 is 1
+    counts = Counter(label for label in gold.texts(column) if label)
+    labels = {*merge_cases(label for label, _ in counts.most_common()).values()}
     kind = scores_of(task)
     if isinstance(kind, ClassScores) and labels <= set(kind.usual_labels):
         return [label for label in kind.usual_labels if label in labels]
@@ -552,7 +561,7 @@ def _read_labels(predictions: Frame, reader: LabelReader, options: ScoreOptions)
 
 def _read_as(table: FileTable, reader: LabelReader) -> list[str]:
     """Say which cells were read as classes with other names."""
-    cells = {cell_text(value) for value in table.values(reader.column) if not is_missing(value)}
+    cells = {*table.texts(reader.column)} - {""}
     renamed = []
     for cell in cells:
         try:

@@ -112,6 +112,15 @@ def test_the_same_labels_score_the_same_in_any_form(predictions, content, gold, 
 
 
 @pytest.mark.usefixtures("files")
+def test_gold_labels_that_differ_in_case_only_are_one_label():
+    write_table("g.csv", {"label": ["Bun", "bun", "bun", "rău"]})
+    write_table("p.csv", {"label": ["bun", "Bun", "BUN", "rău"]})
+    _, written = score("resamples=0", task="classification", gold="g.csv", predictions="p.csv")
+    assert written["p"]["macro_f1"] == 1
+    assert {name for name in written["p"] if name.startswith("f1/")} == {"f1/bun", "f1/rău"}
+
+
+@pytest.mark.usefixtures("files")
 def test_a_classification_takes_its_labels_from_the_gold_file_sorted(capsys):
     write_table("g.csv", {"label": ["n", "e", "c"]})
     write_table("p.csv", {"label": ["n", "n", "c"]})

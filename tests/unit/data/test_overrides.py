@@ -16,6 +16,8 @@ from heron.config.constraints import all_keys
 from heron.config.words import readable, rewrite
 from heron.data.config import Columns, DataConfig
 from heron.data.overrides import configure, override
+from heron.data.readers import read_rows
+from heron_tools.audit.checks import find_cases
 
 PAIRS = DataConfig(label_order=["A", "B"])
 QUESTIONS = ("qa", "squad_json")
@@ -118,6 +120,36 @@ def test_classes_read_from_a_file_have_the_names_that_are_given(tmp_path):
     (tmp_path / "t.csv").write_text("text,label\na,1\nb,0\nc,2\n")
     words = [f"data.files.train.path={tmp_path / 't.csv'}", "data.label_aliases={0: good, 1: bad}"]
     assert configure("own_classification", words).label_order == ["good", "bad", "2"]
+
+
+CASES = "text,label\na,rău\nb,Bun\nc,bun\nd,bun\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "word", "classes", "says"),
+    [
+        (CASES, "", ["bun", "rău"], True),
+        (CASES, "data.label_aliases={Bun: bun}", ["bun", "rău"], False),
+        (CASES, "data.label_order=[Bun,bun,rău]", ["Bun", "bun", "rău"], False),
+        ("text,label\na,1\nb,1\nc,1.0\nd,0\n", "", ["0", "1"], True),
+    ],
+)
+def test_labels_that_differ_in_case_only_are_one_class(
+    content, word, classes, says, tmp_path, capfd
+):
+    path = tmp_path / "t.csv"
+    path.write_text(content)
+    words = [f"data.files.train.path={path}", *filter(None, [word])]
+    data = configure("own_classification", words)
+    assert data.label_order == classes
+    said = capfd.readouterr().err
+    assert ("data.label_aliases={" in said) == says
+    assert {row.label for row in read_rows(path, data, "required").examples} == set(classes)
+
+    (finding, *_) = [*find_cases(data), None]
+    is_apart = len(classes) == 3
+    if content == CASES:
+        assert finding.severity == ("warning" if is_apart else "info")
 
 
 def test_labels_that_are_numbers_are_named_like_others():
