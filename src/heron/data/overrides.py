@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError
-from heron.base.files import dump_yaml, parse_yaml, sha256_file, write_file
+from heron.base.files import dump_yaml, sha256_file, write_file
 from heron.base.folders import data_set_file, default_data_dir
 from heron.config.parsing import explain, parse
 from heron.config.words import PARSER, UNREADABLE, readable
@@ -44,32 +44,31 @@ def _overridden(values: Any, words: Sequence[str]) -> DataConfig:
     """Override values of OmegaConf's and read them as a data set."""
     try:
         for word in words:
-            key = word.partition("=")[0].removeprefix("data.")
-            OmegaConf.update(values, key, read_value(word), merge=True, force_add=True)
+            key, value = read_override(word)
+            OmegaConf.update(values, key.removeprefix("data."), value, merge=True, force_add=True)
         resolved: Any = OmegaConf.to_container(values, resolve=True)
     except OmegaConfBaseException as error:
         raise ConfigError(explain(error, prefix="data.")) from error
     return parse(DataConfig, own_files(resolved, default_data_dir()), "data.")
 
 
-def read_value(word: str) -> Any:
-    """Read the value of an override `key=value`; a list for `key=a,b`.
+def read_override(word: str) -> tuple[str, Any]:
+    """Read the key and the value of an override `key=value`; a list for `key=a,b`.
+
+    The key of an entry of a mapping is the mapping's, as `heron train` reads it.
 
     Raises:
         ConfigError: it cannot be read.
     """
-    value = readable(word).partition("=")[2]
     try:
-        # Keys of mappings are the user's own, and need not be in Hydra's grammar.
-        (override,) = PARSER.parse_overrides([f"key={value}"])
+        (override,) = PARSER.parse_overrides([readable(word)])
     except HydraException as error:
-        if value.startswith("{"):  # a mapping with other keys: numbers, letters beyond ASCII
-            return parse_yaml(value)
         raise ConfigError(f"{word}: {UNREADABLE}") from error
 
+    value = override.value()
     if override.is_sweep_override() and override.is_discrete_sweep():
-        return list(override.sweep_string_iterator())
-    return override.value()
+        value = list(override.sweep_string_iterator())
+    return override.key_or_group, value
 
 
 def own_files(values: Mapping[Any, Any], data_dir: Path) -> dict[str, Any]:

@@ -5,6 +5,7 @@ A task lists the formats of its data (`Task.formats`); a format makes the reader
 
 from __future__ import annotations
 
+import json
 import re
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
@@ -291,9 +292,9 @@ class LabelReader:
             if label:
                 return label
 
-        shown = f'"{text}"' if text.isdecimal() else "NAME"
+        shown = json.dumps(text, ensure_ascii=False)
         fix = (
-            f"data.label_aliases={{{shown}: CLASS}} maps labels of a file to classes",
+            f"'data.label_aliases={{{shown}: CLASS}}' maps labels of a file to classes",
             "data.columns.label=NAME names the label column",
         )
         hint = nearest(text, self.exact, listed=True)

@@ -150,9 +150,3 @@ def test_labels_that_differ_in_case_only_are_one_class(
     is_apart = len(classes) == 3
     if content == CASES:
         assert finding.severity == ("warning" if is_apart else "info")
-
-
-def test_labels_that_are_numbers_are_named_like_others():
-    words = ["data.label_aliases={0: 'very good', 1: bad}", "data.inverse={a: b}"]
-    named = ["++data.label_aliases.0='very good'", "++data.label_aliases.1='bad'"]
-    assert rewrite(words) == [*named, words[1]]
