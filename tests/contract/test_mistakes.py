@@ -63,9 +63,6 @@ from made_up_dynamics import make_dynamics
 from small_runs import TINY, heron
 
 TYPED = {
-    "train data=own_nli data.label_order=[e,n,c]": [
-        "heron train: data.label_aliases: contradiction"
-    ],
     # Keys and options of groups that there are not.
     "train sed=1": ["sed", "'seed'"],
     "train lr=1e-3": ["lr", "'optim.lr'"],

@@ -22,7 +22,7 @@ import unicodedata
 import zlib
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain, islice
@@ -628,11 +628,31 @@ def _read_parquet(path: Path, file: IO[bytes], only: Collection[str] | None) -> 
         if repeated := _repeated(names):
             raise DataError(str(path), f"columns named twice: {', '.join(repeated)}", "rename one")
         wanted = None if only is None else [name for name in names if name in only]
+        classes = _class_names(table.schema_arrow.metadata or {})
         number = 0
         for batch in table.iter_batches(1000, columns=wanted):
             for row in batch.to_pylist():
                 number += 1
+                for name in classes.keys() & row.keys():
+                    row[name] = classes[name].get(row[name], row[name])
                 yield number, row
+
+
+def _class_names(metadata: Mapping[bytes, bytes]) -> dict[str, dict[int, str | None]]:
+    """Read the classes by number of each column from what `datasets` stores in Parquet.
+
+    Number -1 is no label.
+    """
+    with suppress(ValueError, TypeError, AttributeError, KeyError):
+        stored = json.loads(metadata.get(b"huggingface", b"{}"))
+        features = stored.get("info", {}).get("features", {})
+        classes = {}
+        for column, feature in features.items():
+            if isinstance(feature, dict) and feature.get("_type") == "ClassLabel":
+                names: dict[int, str | None] = {-1: None}
+                classes[column] = names | dict(enumerate(feature["names"]))
+        return classes
+    return {}
 
 
 def undecodable(text: str) -> str:

@@ -16,6 +16,7 @@ from chronicle.options import CorpusOptions
 from heron.base.errors import ConfigError
 from heron.base.files import fingerprint, read_yaml
 from heron.base.folders import ForkError, data_set_file
+from heron.base.terminal import say
 from heron.config.constraints import (
     MISSING,
     ConstrainedConfig,
@@ -318,6 +319,15 @@ class DataConfig(ConstrainedConfig):
         if self.hub:
             self.files, self.generator = {}, None
 
+        if self.label_order:
+            aliases = self.label_aliases
+            self.label_aliases = {
+                alias: name for alias, name in aliases.items() if name in self.label_order
+            }
+            unused = sorted(aliases.keys() - self.label_aliases.keys())
+            if unused:
+                say(f"data.label_aliases: {', '.join(unused)}: of no class in data.label_order")
+
     @property
     def own(self) -> str:
         """The name of a user's own table, see `own_table`."""
@@ -373,7 +383,6 @@ class DataConfig(ConstrainedConfig):
         counted = {label for counts in self.counts.values() for label in counts}
         labels_of_keys = {
             "data.inverse": {*self.inverse, *self.inverse.values()},
-            "data.label_aliases": set(self.label_aliases.values()),
             "data.counts": counted - set(self.no_label),
         }
         for key, labels in labels_of_keys.items():
