@@ -178,6 +178,9 @@ def record_paths(folder: Path | str) -> list[Path]:
                 by_number[number] = path
 
         if by_number:
+            lacking = sorted(set(range(min(by_number), max(by_number))) - by_number.keys())
+            if lacking:
+                raise DataError(str(place), f"lacks dynamics of epochs {lacking}", _AGAIN)
             return [by_number[number] for number in sorted(by_number)]
 
     fix = "name a run, or a stage, that had dynamics.enabled=true"

@@ -80,7 +80,9 @@ class ScoreOptions(DataFolders, BertScoreOptions):
     # Table of gold rows (.csv, .tsv, .jsonl, .json or .parquet, perhaps .gz); of `qa` also SQuAD's
     # JSON. `-` is standard input, of the predictions too.
     gold: Path
-    predictions: Path  # table of predictions, or a JSON object `{guid: prediction}`
+    # Table of predictions, a JSON object `{guid: prediction}`, or in the order of the gold rows a
+    # JSON list (of a pipeline), lines (.txt) or an array of labels or logits (.npy).
+    predictions: Path
     # Name of a data set whose columns, labels and Unicode options the gold file has; default of
     # answers `own_qa`, of summaries `own_summaries`.
     data: str | None = None
@@ -344,18 +346,62 @@ def _require_group(options: ScoreOptions, rows: Rows) -> None:
 
 
 def _read_predicted(path: Path) -> FileTable:
-    """Read a table, or a JSON object `{guid: prediction}` as one with these two columns."""
-    if content_format(path) != "object":
+    """Read predictions: a table, or a form that transformers and evaluation scripts write.
+
+    Those are a JSON object `{guid: prediction}`, a JSON list of predictions in the order of the
+    gold rows, such as a pipeline's, lines of text, and an array of NumPy with labels or logits.
+    """
+    kind = content_format(path)
+    if kind == ".txt":
+        return _read_lines(path)
+    if kind == ".npy":
+        return _table_of(path, _read_array(path))
+    if kind not in (".json", "object"):
         return read_table(path, own=True)
 
     try:
         predictions = parse_json(read_bytes(path).decode("utf-8-sig"))
     except ValueError as error:
         raise DataError(str(path), f"cannot be read: {error}") from error
+    if isinstance(predictions, dict):
+        return _table_of(path, list(predictions.values()), guid=list(predictions))
+    if not all(isinstance(row, dict) for row in predictions):
+        return _table_of(path, predictions)
 
-    rows = [{"guid": guid, "prediction": value} for guid, value in predictions.items()]
-    lines = list(range(1, len(rows) + 1))
-    return FileTable(path, ("guid", "prediction"), rows, lines, [])
+    table = read_table(path, own=True)
+    if {"labels", "scores"} <= set(table.columns):  # of a zero-shot pipeline
+        chosen = []
+        for row in table.rows:
+            pairs = zip(row["scores"], row["labels"], strict=True)
+            chosen.append(max(pairs)[1])
+        return _table_of(path, chosen)
+    return table
+
+
+def _table_of(path: Path, predictions: Sequence[Any], **columns: Sequence[Any]) -> FileTable:
+    """Make a table of predictions in order, and further columns."""
+    columns["prediction"] = predictions
+    cells = zip(*columns.values(), strict=True)
+    rows = [dict(zip(columns, row, strict=True)) for row in cells]
+    return FileTable(path, tuple(columns), rows, list(range(1, len(rows) + 1)), [])
+
+
+def _read_lines(path: Path) -> FileTable:
+    """Read one prediction a line, or the two columns `index` and `prediction`."""
+    lines = read_bytes(path).decode("utf-8-sig", "replace").splitlines()
+    if lines[:1] == ["index\tprediction"]:
+        lines = [line.partition("\t")[2] for line in lines[1:]]
+    return _table_of(path, lines)
+
+
+def _read_array(path: Path) -> list[Any]:
+    """Read labels [N], or the class of the largest of logits [N, C], from an array of NumPy."""
+    try:
+        array = np.load(path, allow_pickle=False)
+    except ValueError as error:
+        raise DataError(str(path), f"cannot be read: {error}") from error
+    predictions: list[Any] = array.argmax(axis=1).tolist() if array.ndim == 2 else array.tolist()
+    return predictions
 
 
 def _align(
@@ -504,7 +550,9 @@ def _with_labels(
     labels = list(dict.fromkeys(options.labels or _labels_found(gold, column, options.task)))
     aliases = {}
     if options.labels and not any(label.isdecimal() for label in labels):
-        aliases = {str(position): name for position, name in enumerate(labels)}
+        for position, name in enumerate(labels):
+            aliases[str(position)] = name
+            aliases[f"LABEL_{position}"] = name  # the usual names of transformers
 
     return replace(config, label_order=labels, label_aliases=aliases)
 

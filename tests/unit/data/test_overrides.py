@@ -153,13 +153,12 @@ def test_labels_that_differ_in_case_only_are_one_class(
 
 
 @pytest.mark.parametrize("order", ["[entailment,not_entailment]", "[]"])
-def test_two_classes_of_inference_need_one_word(order, tmp_path, capfd):
+def test_two_classes_of_inference_need_one_word(order, tmp_path):
     (tmp_path / "t.csv").write_text("premise,hypothesis,label\na,b,e\nc,d,not_entailment\n")
     data = configure(
         "own_nli", [f"data.label_order={order}", f"data.files.train.path={tmp_path / 't.csv'}"]
     )
     assert data.label_order == ["entailment", "not_entailment"]
     assert data.label_aliases == {"e": "entailment"}
-    assert "c, n" in capfd.readouterr().err
     rows = read_rows(tmp_path / "t.csv", data, "required")
     assert [row.label for row in rows.examples] == data.label_order
