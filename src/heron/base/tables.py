@@ -49,6 +49,7 @@ _JSON_LINES = re.compile(r"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
 # Names of the value itself in what Label Studio, pipelines and evaluation scripts write for it.
 _NAMED = ("choices", "choice", "label", "text", "answer", "prediction_text", "summary_text")
 _NAMED += ("generated_text", "translation_text")
+_LFS = b"version https://git-lfs"  # how what git-lfs stores in place of a file begins
 _HEAD = 1 << 16  # characters that tell a file's format
 # Errors of files, gzip, Parquet and encodings.
 _BROKEN = (OSError, EOFError, ValueError, NotImplementedError, zlib.error)
@@ -376,6 +377,10 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
     """Open a file to read, unpacking `.gz`; a DataError where it cannot be read in the block."""
     opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
     try:
+        with open(path, "rb") as file:
+            is_pointer = file.read(len(_LFS)) == _LFS
+        if is_pointer:
+            raise DataError(str(path), "is a Git LFS pointer: git lfs pull fetches the file")
         with opener(path, "rb") as file:
             yield file
     except _BROKEN as error:
@@ -430,8 +435,9 @@ def _read_rows(path: Path, kind: str, only: Collection[str] | None, quoting: str
     """Read a file of this format row by row; a DataError where it cannot be read at all."""
     if table_format(path) not in SUFFIXES:
         suffixes = ", ".join(SUFFIXES)
-        fix = f"use one of {suffixes}, or .gz"
-        raise DataError(str(path), f"unknown file type '{path.suffix}'", fix)
+        packed = ".gz" if path.suffix.lower() == ".gz" else ""
+        fix = f"use one of {suffixes}, perhaps packed (.csv.gz); unpack an archive"
+        raise DataError(str(path), f"unknown file type '{table_format(path)}{packed}'", fix)
     with opened(path) as file:
         if kind == ".parquet":
             yield from _read_parquet(path, file, only)
@@ -593,16 +599,21 @@ def _records(
 
 
 def _read_json_list(text: IO[str]) -> Rows:
-    """Read a JSON list, whose rows are numbered, or one row."""
+    """Read a JSON list, whose rows are numbered, also under a key of an object; or one row."""
     try:
         values = parse_json(text.read(), halves=True)
     except json.JSONDecodeError as error:
         yield error.lineno, f"broken JSON: {error}; nothing of it was read"
         return
-    if not isinstance(values, list):
-        values = [values]
+    if isinstance(values, dict):
+        lists = [value for value in values.values() if _is_list_of_objects(value)]
+        values = lists[0] if len(lists) == 1 else [values]
     for number, value in enumerate(values, 1):
         yield number, _json_object(json.dumps(value))
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
 def _json_object(content: str) -> dict[str, Any] | str:

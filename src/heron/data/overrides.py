@@ -1,6 +1,8 @@
 """The YAML of a data set without a run: overridden by words `data.<key>=value`, and written."""
 
 import dataclasses
+import glob
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,12 +13,14 @@ from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError
 from heron.base.files import dump_yaml, sha256_file, write_file
-from heron.base.folders import data_set_file, default_data_dir
+from heron.base.folders import data_set_file, default_cache_dir, default_data_dir
+from heron.config.constraints import MISSING
 from heron.config.parsing import explain, parse
 from heron.config.words import PARSER, UNREADABLE, readable
 from heron.data import TASKS
 from heron.data.config import TRAIN, DataConfig, data_values
 from heron.data.rows import classes_in
+from heron.data.sources import merge_shards
 
 
 def configure(name: str, words: Sequence[str]) -> DataConfig:
@@ -74,8 +78,8 @@ def read_override(word: str) -> tuple[str, Any]:
 def own_files(values: Mapping[Any, Any], data_dir: Path) -> dict[str, Any]:
     """Complete the entries of a user's own files in the values of `data`.
 
-    A path relative to the working directory becomes absolute. Where no classes are listed, they are
-    read from the train file.
+    A path relative to the working directory becomes absolute; several files become one. Where no
+    classes are listed, they are read from the train file.
 
     Args:
         values: of `data`, not checked yet.
@@ -91,6 +95,9 @@ def own_files(values: Mapping[Any, Any], data_dir: Path) -> dict[str, Any]:
         files[split] = file = dict(entry)
         is_pinned = file.get("sha256") or file.get("git_blob")
         path = Path(str(file.get("path", ""))).expanduser()
+        shards = _shards(path, data_dir)
+        if shards:
+            path = merge_shards(shards, default_cache_dir())
         if not is_pinned and path.is_file():
             file["path"] = str(path.absolute())
 
@@ -103,6 +110,20 @@ def own_files(values: Mapping[Any, Any], data_dir: Path) -> dict[str, Any]:
             values["label_order"], merged = classes_in(train, config, aliases)
             values["label_aliases"] = {**aliases, **merged}
     return values
+
+
+def _shards(path: Path, data_dir: Path) -> list[Path]:
+    """Find the files that a pattern, `train-*.parquet`, or a list, `[a.csv, b.csv]`, names."""
+    text = str(path)
+    if path.exists() or text == MISSING or not re.search(r"[*?\[]", text):
+        return []
+    names = text[1:-1].split(",") if text.startswith("[") and text.endswith("]") else [text]
+    shards = []
+    for name in names:
+        pattern = str(Path(name.strip(" '\"")).expanduser())
+        matches = sorted(glob.glob(pattern)) or sorted(glob.glob(str(data_dir / pattern)))
+        shards += [Path(match) for match in matches if Path(match).is_file()]
+    return shards
 
 
 def write_config(

@@ -5,7 +5,7 @@ file with a pinned hash is used only when it has that hash.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from enum import Enum
@@ -21,7 +21,7 @@ from heron.base.files import (
     sha256_file,
     stored_folder,
 )
-from heron.base.tables import read_table, write_table
+from heron.base.tables import read_table, table_format, table_stem, write_table
 from heron.base.terminal import say
 from heron.data.config import JOIN, PHRASES, SPLITS, TRAIN, DataConfig, FileConfig, TextsConfig
 from heron.data.manifests import described
@@ -73,6 +73,29 @@ def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Pat
     if collect and config.texts != TextsConfig():
         paths[TRAIN] = collect(config, paths, data_dir, cache_dir)
     return paths
+
+
+def merge_shards(shards: Sequence[Path], cache_dir: Path) -> Path:
+    """Write the rows of several tables to one file in the cache, once per content.
+
+    Raises:
+        DataError: rows of a table that cannot be read.
+    """
+    key = fingerprint("shards-1", [sha256_file(shard) for shard in shards])
+    folder = cache_dir / "shards" / key[:16]
+    are_parquet = all(table_format(shard) == ".parquet" for shard in shards)
+    name = table_stem(shards[0]) + (".parquet" if are_parquet else ".jsonl")
+
+    def write(new: Path) -> None:
+        tables = [read_table(shard) for shard in shards]
+        columns: dict[str, list[Any]] = {name: [] for table in tables for name in table.columns}
+        for table in tables:
+            for column, cells in columns.items():
+                cells += [row.get(column) for row in table.rows]
+        write_table(new / name, columns)
+
+    stored_folder(folder, write)
+    return folder / name
 
 
 def locate_phrases(config: DataConfig, data_dir: Path, cache_dir: Path) -> Path | None:

@@ -274,6 +274,7 @@ def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
         DataError: no dynamics there, or without logits.
     """
     target = Path(out) / FOLDER
+    sources = record_paths(folder)  # before further files are written there
     paths: list[Path] = []
     visits = Counter[str]()
     first_lines: dict[str, str] = {}
@@ -301,7 +302,7 @@ def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
         for guid in sorted(first_lines, key=lambda guid: -visits[guid]):
             files[0].write(first_lines[guid])
 
-    kept = {path.resolve() for path in (*paths, *record_paths(folder))}
+    kept = {path.resolve() for path in (*paths, *sources)}
     for path in target.glob("dynamics_epoch_*.jsonl"):
         if path.resolve() not in kept:  # of an earlier export with more records
             path.unlink()

@@ -316,3 +316,16 @@ def test_parquet_of_datasets_has_the_names_of_its_classes(tmp_path):
     read = read_table(tmp_path / "t.parquet")
     assert read.values("label") == [None, "pos", "neg", None]
     assert read.values("idx") == [-1, 1, 0, 2]
+
+
+def test_records_under_a_key_are_rows(tmp_path):
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({"version": 1, "reviews": ROWS}), "utf-8")
+    assert read_table(path).rows == ROWS
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.jsonl"])
+def test_a_git_lfs_pointer_is_called_that(name, tmp_path):
+    (tmp_path / name).write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+    with pytest.raises(DataError, match="LFS"):
+        read_table(tmp_path / name)

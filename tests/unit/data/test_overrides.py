@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
+from heron.base.tables import write_table
 from heron.config.constraints import all_keys
 from heron.config.words import readable, rewrite
 from heron.data.config import Columns, DataConfig
@@ -162,3 +164,15 @@ def test_two_classes_of_inference_need_one_word(order, tmp_path):
     assert data.label_aliases == {"e": "entailment"}
     rows = read_rows(tmp_path / "t.csv", data, "required")
     assert [row.label for row in rows.examples] == data.label_order
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("form", ["t-*.{0}", "[t-0.{0}, t-1.{0}]"])
+def test_shards_are_one_file(form, suffix, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_table(f"t-0.{suffix}", {"text": ["a", "b"], "label": ["x", "y"]})
+    write_table(f"t-1.{suffix}", {"text": ["c"], "label": ["z"], "note": ["n"]})
+    data = configure("own_classification", [f"data.files.train.path={form.format(suffix)}"])
+    assert data.label_order == ["x", "y", "z"]
+    rows = read_rows(Path(data.files["train"].path), data, "required").examples
+    assert [row.text for row in rows] == ["a", "b", "c"]
