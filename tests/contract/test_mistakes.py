@@ -65,6 +65,11 @@ from small_runs import TINY, heron
 TYPED = {
     # Keys and options of groups that there are not.
     "train sed=1": ["sed", "'seed'"],
+    "train encoder=/nonexist": ["encoder.name=/nonexist", "folder"],
+    "train data=own_nli data.files.train.path=nonexist.csv paths.data=there": [
+        "nonexist.csv",
+        "there/nonexist.csv",
+    ],
     "train lr=1e-3": ["lr", "'optim.lr'"],
     "train epochs=3": ["epochs", "'trainer.max_epochs'"],
     "train trainer.lr=1e-3": ["trainer.lr", "'optim.lr'"],

@@ -10,6 +10,7 @@ from hydra.errors import HydraException
 
 from heron.base.folders import conf_dirs
 from heron.config.constraints import (
+    NO_ENTRY,
     all_keys,
     is_under,
     key_of,
@@ -37,7 +38,7 @@ def rewrite(words: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
     `head=ESS` is `head=ess`. `folds=5` sweeps over the folds. `encoder=<folder or hub id>` is
     `encoder=pretrained encoder.name=<...>`: an option of `conf/encoder`, also in one of `folders`,
     comes first. Folders and hub ids have a slash; without one, a folder with a model, an id in the
-    local hub cache and the hub's old ids are recognised.
+    local hub cache and the hub's old ids are recognised. `curriculum=null` is `curriculum=none`.
     """
     rewritten: list[str] = []
     for word in map(readable, words):
@@ -46,6 +47,8 @@ def rewrite(words: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
             rewritten += [f"data.folds.count={value}", f"data.folds.fold=range({value})"]
         elif key == "encoder" and _are_models(value, folders):
             rewritten += ["encoder=pretrained", f"encoder.name={value}"]
+        elif word in (f"{key}=null", f"~{key_of(key)}") and _can_be_none(key_of(key), folders):
+            rewritten.append(f"{key_of(key)}={NO_ENTRY}")
         else:
             if value != value.lower():
                 from heron.config.describe import in_small  # start-up time: few have capitals
@@ -54,6 +57,11 @@ def rewrite(words: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
                 word = f"{key}={small}"
             rewritten.append(word)
     return rewritten
+
+
+def _can_be_none(group: str, folders: Sequence[Path]) -> bool:
+    """Tell whether a group has the option `none`."""
+    return any((conf / group / f"{NO_ENTRY}.yaml").is_file() for conf in conf_dirs(folders))
 
 
 def _are_models(value: str, folders: Sequence[Path]) -> bool:

@@ -148,6 +148,16 @@ def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
         if source.state is not State.MISSING:
             continue
         file = source.file
+        if not file.url and not file.build:
+            places = [source.path, folder / file.path]
+            if not file.pinned:
+                places.insert(0, Path(file.path).expanduser().absolute())
+            looked = ", ".join(dict.fromkeys(map(str, places)))
+            fix = f"set paths.data to the folder that holds {file.path}"
+            problems.append(
+                Problem(file.path, f"missing, and has no address: not at {looked}", fix)
+            )
+            continue
         try:
             download(file, folder)
         except Exception as error:  # the library raises many kinds
@@ -169,8 +179,7 @@ def download(file: FileConfig, folder: Path) -> None:
     target = folder / file.path
     if file.build:
         raise ValueError(f"{file.build} makes it ({file.build} --help)")
-    if not file.url:
-        raise ValueError("it has no address (a run's config.yaml keeps only those with a hash)")
+    assert file.url is not None
     if not target.resolve().is_relative_to(folder.resolve()):
         raise ValueError(f"it is not fetched: its path leads out of {folder}")
     part = target.with_name(f"{target.name}.part")

@@ -71,6 +71,9 @@ def test_a_whole_number_may_have_a_point_or_exponent_and_no_other_is_rounded(val
         ("data.duplicates=DROP", "data.duplicates=drop"),
         ("head=NONE_SUCH", "head=NONE_SUCH"),
         ("data.title=Hello", "data.title=Hello"),
+        ("curriculum=null", "curriculum=none"),
+        ("~curriculum", "curriculum=none"),
+        ("head=null", "head=null"),
         ("data.label_order=[A,B]", "data.label_order=[A,B]"),
     ],
 )
