@@ -47,7 +47,15 @@ _LONGEST = 1 << 24
 _JSON = re.compile(r'\s*(?:(\[)\s*[{\]]|\{\s*(?:["}]|$))')
 _JSON_LINES = re.compile(r"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
 # Names of the value itself in what Label Studio, pipelines and evaluation scripts write for it.
-_NAMED = ("choices", "choice", "label", "text", "answer", "prediction_text", "summary_text")
+_NAMED: tuple[str, ...] = (
+    "choices",
+    "choice",
+    "label",
+    "text",
+    "answer",
+    "prediction_text",
+    "summary_text",
+)
 _NAMED += ("generated_text", "translation_text")
 _LFS = b"version https://git-lfs"  # how what git-lfs stores in place of a file begins
 _HEAD = 1 << 16  # characters that tell a file's format

@@ -123,7 +123,7 @@ def _quoted(value: Any) -> Any:
     return value
 
 
-OverridesParser.parse_rule = _parse_rule  # type: ignore[method-assign]
+OverridesParser.parse_rule = _parse_rule  # type: ignore[method-assign,assignment]
 
 
 def _keep_texts_of_files() -> None:

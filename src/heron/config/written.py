@@ -34,7 +34,8 @@ def keep_texts(node: yaml.Node, hint: Any) -> None:
         for item in node.value:
             keep_texts(item, inner[0] if inner else None)
     elif isinstance(node, yaml.MappingNode):
-        fields = field_types(kind) if is_dataclass(kind) else {}
+        schema: Any = kind
+        fields = field_types(schema) if is_dataclass(kind) else {}
         for key, value in node.value:
             if get_origin(kind) is dict:
                 keep_texts(key, inner[0])

@@ -149,14 +149,13 @@ def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
             continue
         file = source.file
         if not file.url and not file.build:
-            places = [source.path, folder / file.path]
+            places = [folder / file.path]
             if not file.pinned:
                 places.insert(0, Path(file.path).expanduser().absolute())
-            looked = ", ".join(dict.fromkeys(map(str, places)))
-            fix = f"set paths.data to the folder that holds {file.path}"
-            problems.append(
-                Problem(file.path, f"missing, and has no address: not at {looked}", fix)
-            )
+            also = ", ".join(str(place) for place in places if place != source.path)
+            what = f"missing, has no address, and is not at {also}"
+            way = f"set paths.data to the folder that holds {file.path}"
+            problems.append(Problem(str(source.path), what, way))
             continue
         try:
             download(file, folder)
