@@ -63,11 +63,13 @@ from made_up_dynamics import make_dynamics
 from small_runs import TINY, heron
 
 TYPED = {
-    "train data=own_nli data.label_order=[e,n,c]": [
-        "heron train: data.label_aliases: contradiction"
-    ],
     # Keys and options of groups that there are not.
     "train sed=1": ["sed", "'seed'"],
+    "train encoder=/nonexist": ["encoder.name=/nonexist", "folder"],
+    "train data=own_nli data.files.train.path=nonexist.csv paths.data=there": [
+        "nonexist.csv",
+        "there/nonexist.csv",
+    ],
     "train lr=1e-3": ["lr", "'optim.lr'"],
     "train epochs=3": ["epochs", "'trainer.max_epochs'"],
     "train trainer.lr=1e-3": ["trainer.lr", "'optim.lr'"],
@@ -264,7 +266,7 @@ WRITTEN = [
     (SCORE, {"p.csv": "guid,answer\na,x\nb,y\n"}, ["answer", "prediction_column="]),
     (SCORE.replace("p.csv", "none.csv"), {}, ["none.csv"]),
     (SCORE.replace("p.csv", "g.csv"), {}, ["'label'"]),
-    (SCORE.replace("p.csv", "p.json"), {"p.json": '{"a": "x", "a": "y"}'}, ["p.json:2"]),
+    (SCORE.replace("p.csv", "p.json"), {"p.json": '{"a": "x", "a": "y"}'}, ["p.json", "a"]),
     (SCORE, {"p.csv": "guid,label,p/x,p/y\na,x,0.2,much\nb,y,0.1,0.9\n"}, ["p.csv", "p/"]),
     (SCORE, {"p.csv": "guid,label,p/x,p/y\na,x,0.9,0.9\nb,y,0.1,0.9\n"}, ["row 1"]),
     (SCORE + "labls=A", {}, ["'labels'"]),
@@ -388,7 +390,7 @@ FILES = [
     (read_table, "t.json", "[]", "no rows"),
     (read_table, "t.csv", "id,id\n1,2\n", "id"),
     (read_table, "t.csv", b"id,t\xff\n1,2\n", "t.csv:1"),
-    (read_table, "t.csv", "id,text\n1\n2\n3,good\n", "t.csv:3"),
+    (read_table, "t.csv", "id,text\n1\n2\n3,good\n", "t.csv:2"),
     (read_table, "t.json", "[3]", "t.json:1"),
     (read_table, "t.json", '[{"a": 1},\n{"a": 2]', "t.json:2"),
     (read_table, "t.parquet", "PAR1 no more", "t.parquet"),

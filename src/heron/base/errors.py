@@ -17,6 +17,7 @@ Fix = str | tuple[str, ...]  # one way to fix a problem, or several
 # Unicode's embeddings, overrides and isolates. A closed isolate reorders nothing around it.
 _CONTROLS = r"\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"
 _ACTIVE = re.compile(rf"(\u2068[^\n{_CONTROLS}]*\u2069)|[{_CONTROLS}]")
+_NUMBER = re.compile(r"[: ](\d+)$")  # of a row, at the end of its place
 _MACHINE_ERROR = re.compile(
     "memory|bad_alloc|new thread|no space left|file too large|quota exceeded|PytorchStreamWriter",
     re.IGNORECASE,
@@ -61,7 +62,7 @@ class Problem:
     @property
     def number(self) -> int:
         """The line, or the row's number, that `where` ends with; 0 without one."""
-        match = re.search(r"[: ](\d+)$", self.where)
+        match = _NUMBER.search(self.where)
         return int(match[1]) if match else 0
 
     def __str__(self) -> str:
@@ -73,6 +74,8 @@ class Problem:
 class DataError(HeronError):
     """Rows or files that cannot be used: all problems in file order; `limit` of them are shown.
 
+    What is wrong with several rows of a file is one of them, with the rows' numbers.
+
     Where there is one problem, its fields may be given instead.
     """
 
@@ -83,12 +86,28 @@ class DataError(HeronError):
             problems = [Problem(problems, what, fix)]
         self.problems = list(problems)
         count = len(self.problems)
-        lines = [str(problem) for problem in self.problems[:limit]]
-        if count > limit:
-            lines.append(f"... and {count - limit} more")
-        if count > 1:
+        alike: dict[tuple[str, str, Fix], list[Problem]] = {}
+        for problem in self.problems:
+            place = _NUMBER.sub("", problem.where)
+            alike.setdefault((place, problem.what, problem.fix), []).append(problem)
+        groups = list(alike.values())
+        lines = [_merged(group) for group in groups[:limit]]
+        if len(groups) > limit:
+            others = sum(map(len, groups[limit:]))
+            lines.append(f"... and {others} more")
+        if len(lines) > 1:
             lines.insert(0, f"{count} problems in the data:")
         super().__init__("\n".join(lines))
+
+
+def _merged(problems: Sequence[Problem]) -> str:
+    """Write problems that differ in their row only as one line."""
+    first, *others = problems
+    if not others:
+        return str(first)
+    numbers = first_few([str(problem.number) for problem in others])
+    where = f"{first.where} and {len(others):,} more ({numbers})"
+    return str(Problem(where, first.what, first.fix))
 
 
 def raise_all(problems: Sequence[Problem]) -> None:

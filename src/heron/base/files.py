@@ -309,8 +309,11 @@ def dump_yaml(value: Any) -> str:
     return str(yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True))
 
 
-def parse_yaml(text: str) -> Any:
-    """Read YAML; raises a ConfigError if it is invalid, nested too deeply, or holds aliases."""
+def parse_yaml(text: str, change: Callable[[yaml.Node], None] | None = None) -> Any:
+    """Read YAML; raises a ConfigError if it is invalid, nested too deeply, or holds aliases.
+
+    `change` may change the tree before its values are made.
+    """
     depth = 0
     try:
         for event in yaml.parse(text, Loader=_Loader):
@@ -322,7 +325,11 @@ def parse_yaml(text: str) -> Any:
                 raise ValueError(f"*{event.anchor}, an alias: write the values out")
             if depth > _DEEPEST:
                 raise ValueError(f"over {_DEEPEST} levels: write the values out")
-        return yaml.load(text, Loader=_Loader)
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        if node and change:
+            change(node)
+        return loader.construct_document(node) if node else None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"not valid YAML: {yaml_problem(error)}") from error
 
@@ -337,7 +344,7 @@ def yaml_problem(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def read_yaml(path: Path) -> Any:
+def read_yaml(path: Path, change: Callable[[yaml.Node], None] | None = None) -> Any:
     """Read a YAML file as `parse_yaml` does; its errors name the file.
 
     What several files have in common, under a key of the top level, is parsed once: the runs of a
@@ -345,6 +352,8 @@ def read_yaml(path: Path) -> Any:
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
+        if change:
+            return parse_yaml(text, change)
         with suppress(ConfigError, TypeError):
             parts = [pickle.loads(_parsed(part)) for part in _TOP_LEVEL.split(text) if part]
             values: dict[Any, Any] = {}

@@ -13,6 +13,7 @@ import functools
 import gzip
 import io
 import json
+import math
 import re
 import shutil
 import sys
@@ -21,14 +22,15 @@ import unicodedata
 import zlib
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Literal
 
 from heron.base.cells import as_text, without_apostrophe
-from heron.base.errors import DataError, Fix, Problem, nearest, raise_all
+from heron.base.errors import DataError, Fix, HeronError, Problem, nearest, raise_all
 from heron.base.files import atomic_open, parse_json, write_file
 from heron.base.terminal import say
 
@@ -44,6 +46,18 @@ _LONGEST = 1 << 24
 # How JSON begins: a list of objects, or an object. Objects in each line are a table, one is not.
 _JSON = re.compile(r'\s*(?:(\[)\s*[{\]]|\{\s*(?:["}]|$))')
 _JSON_LINES = re.compile(r"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
+# Names of the value itself in what Label Studio, pipelines and evaluation scripts write for it.
+_NAMED: tuple[str, ...] = (
+    "choices",
+    "choice",
+    "label",
+    "text",
+    "answer",
+    "prediction_text",
+    "summary_text",
+)
+_NAMED += ("generated_text", "translation_text")
+_LFS = b"version https://git-lfs"  # how what git-lfs stores in place of a file begins
 _HEAD = 1 << 16  # characters that tell a file's format
 # Errors of files, gzip, Parquet and encodings.
 _BROKEN = (OSError, EOFError, ValueError, NotImplementedError, zlib.error)
@@ -78,6 +92,22 @@ class FileTable:
     def values(self, column: str) -> list[Any]:
         """Return one column, in row order."""
         return [row[column] for row in self.rows]
+
+    def texts(self, column: str) -> list[str]:
+        """Write one column by `cell_text`, empty where a cell holds nothing.
+
+        Raises:
+            DataError: every row whose cell is no text.
+        """
+        texts = []
+        problems = []
+        for index, value in enumerate(self.values(column)):
+            try:
+                texts.append("" if is_missing(value) else cell_text(value))
+            except NotTextError as error:
+                problems.append(self.problem(index, f"'{column}' {error}", "one value in each row"))
+        raise_all(problems)
+        return texts
 
     def find(self, names: Sequence[str]) -> str | None:
         """Return the first of `names` that is a column, or None."""
@@ -118,8 +148,7 @@ class FileTable:
         """Report every row that repeats an earlier value of `column`, naming both lines."""
         first: dict[str, int] = {}
         problems = []
-        for index, value in enumerate(self.values(column)):
-            text = "" if is_missing(value) else cell_text(value)
+        for index, text in enumerate(self.texts(column)):
             if text in first:
                 what = f"{column} '{text}' is already on line {self.lines[first[text]]}"
                 problems.append(self.problem(index, what, f"each {column} once"))
@@ -128,16 +157,59 @@ class FileTable:
         return problems
 
 
+class NotTextError(HeronError):
+    """A cell whose value is neither a text nor a number."""
+
+
+def plain_value(value: Any) -> Any:
+    """Take a value out of what tools put around it; other lists and mappings are kept.
+
+    A list of one value is that value, and of answers with scores the best. A mapping is the value
+    under its one name in `_NAMED`, such as `{"label": ..., "score": ...}`. Empty ones are None.
+    """
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace")
+    if not isinstance(value, Mapping | list | tuple):
+        return value
+    if not value:
+        return None
+    if isinstance(value, Mapping):
+        names = [name for name in _NAMED if name in value]
+        return plain_value(value[names[0]]) if len(names) == 1 else value
+
+    scores = [score for score in map(_score, value) if score is not None]
+    if len(scores) == len(value):
+        return plain_value(value[scores.index(max(scores))])
+    return plain_value(value[0]) if len(value) == 1 else value
+
+
+def _score(answer: Any) -> float | None:
+    """Read the score of one of several answers; None where it has none."""
+    if not isinstance(answer, Mapping):
+        return None
+    score = answer.get("score", answer.get("probability"))
+    return score if isinstance(score, int | float) else None
+
+
 def is_missing(value: Any) -> bool:
     """Tell whether a cell holds nothing: None, NaN or blank text; the text `nan` is a text."""
+    value = plain_value(value)
     if isinstance(value, str):
         return not value.strip()
     return value is None or (isinstance(value, float) and value != value)
 
 
 def cell_text(value: Any) -> str:
-    """Write a label or id trimmed, in NFC, without invisible characters; 3.0 becomes `3`."""
-    if isinstance(value, float) and value.is_integer():
+    """Write a label or id trimmed, in NFC, without invisible characters; 3.0 becomes `3`.
+
+    Raises:
+        NotTextError: a list of several values, or a mapping that `plain_value` does not know.
+    """
+    value = plain_value(value)
+    if isinstance(value, Collection) and not isinstance(value, str):
+        count = len(value)
+        raise NotTextError(f"is {count} values and no single one: {value!r:.60}")
+    if isinstance(value, float | Decimal) and math.isfinite(value) and value == int(value):
         value = int(value)
     text = str(value)
     if not text.isascii():
@@ -146,8 +218,10 @@ def cell_text(value: Any) -> str:
 
 
 def number_text(value: Any) -> Any:
-    """Write a number where a text is meant, as CSV has it; other values are kept."""
-    return cell_text(value) if type(value) in (int, float) and value == value else value
+    """Write a number where a text is meant, as CSV has it; others as `plain_value` does."""
+    value = plain_value(value)
+    is_number = type(value) in (int, float, Decimal) and value == value
+    return cell_text(value) if is_number else value
 
 
 def read_table(
@@ -311,6 +385,10 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
     """Open a file to read, unpacking `.gz`; a DataError where it cannot be read in the block."""
     opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
     try:
+        with open(path, "rb") as file:
+            is_pointer = file.read(len(_LFS)) == _LFS
+        if is_pointer:
+            raise DataError(str(path), "is a Git LFS pointer: git lfs pull fetches the file")
         with opener(path, "rb") as file:
             yield file
     except _BROKEN as error:
@@ -365,8 +443,9 @@ def _read_rows(path: Path, kind: str, only: Collection[str] | None, quoting: str
     """Read a file of this format row by row; a DataError where it cannot be read at all."""
     if table_format(path) not in SUFFIXES:
         suffixes = ", ".join(SUFFIXES)
-        fix = f"use one of {suffixes}, or .gz"
-        raise DataError(str(path), f"unknown file type '{path.suffix}'", fix)
+        packed = ".gz" if path.suffix.lower() == ".gz" else ""
+        fix = f"use one of {suffixes}, perhaps packed (.csv.gz); unpack an archive"
+        raise DataError(str(path), f"unknown file type '{table_format(path)}{packed}'", fix)
     with opened(path) as file:
         if kind == ".parquet":
             yield from _read_parquet(path, file, only)
@@ -528,16 +607,21 @@ def _records(
 
 
 def _read_json_list(text: IO[str]) -> Rows:
-    """Read a JSON list, whose rows are numbered, or one row."""
+    """Read a JSON list, whose rows are numbered, also under a key of an object; or one row."""
     try:
         values = parse_json(text.read(), halves=True)
     except json.JSONDecodeError as error:
         yield error.lineno, f"broken JSON: {error}; nothing of it was read"
         return
-    if not isinstance(values, list):
-        values = [values]
+    if isinstance(values, dict):
+        lists = [value for value in values.values() if _is_list_of_objects(value)]
+        values = lists[0] if len(lists) == 1 else [values]
     for number, value in enumerate(values, 1):
         yield number, _json_object(json.dumps(value))
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
 def _json_object(content: str) -> dict[str, Any] | str:
@@ -563,11 +647,31 @@ def _read_parquet(path: Path, file: IO[bytes], only: Collection[str] | None) -> 
         if repeated := _repeated(names):
             raise DataError(str(path), f"columns named twice: {', '.join(repeated)}", "rename one")
         wanted = None if only is None else [name for name in names if name in only]
+        classes = _class_names(table.schema_arrow.metadata or {})
         number = 0
         for batch in table.iter_batches(1000, columns=wanted):
             for row in batch.to_pylist():
                 number += 1
+                for name in classes.keys() & row.keys():
+                    row[name] = classes[name].get(row[name], row[name])
                 yield number, row
+
+
+def _class_names(metadata: Mapping[bytes, bytes]) -> dict[str, dict[int, str | None]]:
+    """Read the classes by number of each column from what `datasets` stores in Parquet.
+
+    Number -1 is no label.
+    """
+    with suppress(ValueError, TypeError, AttributeError, KeyError):
+        stored = json.loads(metadata.get(b"huggingface", b"{}"))
+        features = stored.get("info", {}).get("features", {})
+        classes = {}
+        for column, feature in features.items():
+            if isinstance(feature, dict) and feature.get("_type") == "ClassLabel":
+                names: dict[int, str | None] = {-1: None}
+                classes[column] = names | dict(enumerate(feature["names"]))
+        return classes
+    return {}
 
 
 def undecodable(text: str) -> str:

@@ -1,11 +1,13 @@
 """Train a run's `config.yaml` again (`heron train run.from=DIR`), and compare scores."""
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.run_folder import RunFolder
-from heron.config.constraints import all_keys
-from heron.data.overrides import read_value
+from heron.config.constraints import all_keys, type_of
+from heron.config.written import is_mapping
+from heron.data.overrides import read_override
 from heron.tasks.config import Config
 from heron.training.components import check_trusted
 from heron.training.stored import derive, read_stored
@@ -28,7 +30,8 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
     known = all_keys()
     for word in words:
         key, equals, _ = word.partition("=")
-        is_value = key in known and ("." in key or key == "seed")
+        is_entry = is_mapping(type_of(key.rpartition(".")[0]))
+        is_value = (key in known or is_entry) and ("." in key or key == "seed")
         if not equals or not is_value:
             hint = nearest(key, known)
             raise ConfigError(
@@ -45,11 +48,13 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
         "run.trust": False,  # only the command may say so
         "sweeper": {},  # the new run is no trial of the old one's search
     }
+    stored = read_stored(before.config)
     for word in words:
-        key, _, _ = word.partition("=")
-        changes[key] = read_value(word)
-
-    config = derive(read_stored(before.config), changes, composed=True)
+        key, value = read_override(word)
+        if is_mapping(type_of(key)):
+            value = {**attrgetter(key)(stored), **value}
+        changes[key] = value
+    config = derive(stored, changes, composed=True)
     if not config.run.trust:
         check_trusted(config)
 

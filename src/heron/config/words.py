@@ -5,21 +5,18 @@ import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, get_origin
 
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 
 from heron.base.folders import conf_dirs
 from heron.config.constraints import (
-    PARTS,
+    NO_ENTRY,
     all_keys,
-    field_types,
     is_under,
     key_of,
-    root_schema,
     type_of,
 )
+from heron.config.hydra_door import OverridesParser
 
 # Hub ids without an owner, of the hub's oldest models.
 _OLD_HUB_ID = re.compile(
@@ -33,7 +30,6 @@ _UNQUOTED = re.compile(r"""'[^']*'|"[^"]*"|[^\[\]{}:,'"]*[^\x00-\x7f][^\[\]{}:,'
 
 # 2.0 and 1.5e3 are whole numbers, 1.5e0 is not.
 _DECIMAL = re.compile(r"(?<![^,])\d+(\.\d*(e\d)?|e\d)(?![^,])")
-_NUMBERED = re.compile(r"\{\s*\d+\s*:")  # keys are texts, but Hydra reads numbers
 
 
 def rewrite(words: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
@@ -42,7 +38,7 @@ def rewrite(words: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
     `head=ESS` is `head=ess`. `folds=5` sweeps over the folds. `encoder=<folder or hub id>` is
     `encoder=pretrained encoder.name=<...>`: an option of `conf/encoder`, also in one of `folders`,
     comes first. Folders and hub ids have a slash; without one, a folder with a model, an id in the
-    local hub cache and the hub's old ids are recognised. `{0: positive}` names the label `0`.
+    local hub cache and the hub's old ids are recognised. `curriculum=null` is `curriculum=none`.
     """
     rewritten: list[str] = []
     for word in map(readable, words):
@@ -51,24 +47,21 @@ def rewrite(words: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
             rewritten += [f"data.folds.count={value}", f"data.folds.fold=range({value})"]
         elif key == "encoder" and _are_models(value, folders):
             rewritten += ["encoder=pretrained", f"encoder.name={value}"]
-        elif get_origin(type_of(key_of(word))) is dict and _NUMBERED.match(value):
-            rewritten += _entries(word)
+        elif word in (f"{key}=null", f"~{key_of(key)}") and _can_be_none(key_of(key), folders):
+            rewritten.append(f"{key_of(key)}={NO_ENTRY}")
         else:
             if value != value.lower():
                 from heron.config.describe import in_small  # start-up time: few have capitals
 
                 small = in_small(key, value, folders)
                 word = f"{key}={small}"
-            rewritten.append(f"++{word}" if _is_new(key) else word)
+            rewritten.append(word)
     return rewritten
 
 
-def _entries(word: str) -> list[str]:
-    """Write a mapping whose keys are numbers as an override for each entry: its keys are texts."""
-    (override,) = PARSER.parse_overrides([word])
-    entries: Any = override.value()
-    key = word.partition("=")[0].lstrip("+")
-    return [f"++{key}.{number}={_quote(str(text))}" for number, text in entries.items()]
+def _can_be_none(group: str, folders: Sequence[Path]) -> bool:
+    """Tell whether a group has the option `none`."""
+    return any((conf / group / f"{NO_ENTRY}.yaml").is_file() for conf in conf_dirs(folders))
 
 
 def _are_models(value: str, folders: Sequence[Path]) -> bool:
@@ -91,15 +84,6 @@ def _is_model(name: str, folders: Sequence[Path]) -> bool:
 
     cached = Path(constants.HF_HUB_CACHE) / f"models--{name}"
     return bool(re.fullmatch(r"[\w.-]+", name)) and cached.is_dir()
-
-
-def _is_new(key: str) -> bool:
-    """Tell whether Hydra takes a key with ++ only: a user's own key, in a tool's mapping."""
-    parent = key.rpartition(".")[0]
-    part, _, mapping = parent.partition(".")
-    if not mapping or part in field_types(root_schema()):  # heron's own need no forks
-        return False
-    return PARTS.find(part) is not None and get_origin(type_of(parent)) is dict
 
 
 def read_agent(words: Sequence[str]) -> list[str]:

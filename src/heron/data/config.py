@@ -6,6 +6,7 @@ change them.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Protocol
 
@@ -14,7 +15,8 @@ from annotated_types import Ge
 from chronicle.options import CorpusOptions
 from heron.base.errors import ConfigError
 from heron.base.files import fingerprint, read_yaml
-from heron.base.folders import ForkError
+from heron.base.folders import ForkError, data_set_file
+from heron.base.terminal import say
 from heron.config.constraints import (
     MISSING,
     ConstrainedConfig,
@@ -26,6 +28,7 @@ from heron.config.constraints import (
     Share,
 )
 from heron.config.parsing import parse
+from heron.config.written import keep_texts
 from heron.data import PLANS, REMOVERS, TASKS
 from heron.languages import LanguageCode
 from heron.languages.language import UNDETERMINED
@@ -316,6 +319,15 @@ class DataConfig(ConstrainedConfig):
         if self.hub:
             self.files, self.generator = {}, None
 
+        if self.label_order:
+            aliases = self.label_aliases
+            self.label_aliases = {
+                alias: name for alias, name in aliases.items() if name in self.label_order
+            }
+            unused = sorted(aliases.keys() - self.label_aliases.keys())
+            if unused:
+                say(f"data.label_aliases: {', '.join(unused)}: of no class in data.label_order")
+
     @property
     def own(self) -> str:
         """The name of a user's own table, see `own_table`."""
@@ -371,7 +383,6 @@ class DataConfig(ConstrainedConfig):
         counted = {label for counts in self.counts.values() for label in counts}
         labels_of_keys = {
             "data.inverse": {*self.inverse, *self.inverse.values()},
-            "data.label_aliases": set(self.label_aliases.values()),
             "data.counts": counted - set(self.no_label),
         }
         for key, labels in labels_of_keys.items():
@@ -447,13 +458,19 @@ def read_config(path: Path) -> DataConfig:
 
 
 def data_values(path: Path) -> Any:
-    """Load a data set's YAML without the defaults list (task, head), which Hydra reads."""
+    """Load a data set's YAML, and those that its defaults list names, as Hydra does.
+
+    What the list says of other groups (task, head) is left out.
+    """
     from omegaconf import OmegaConf  # start-up time
 
-    values = read_yaml(path)
+    values = read_yaml(path, partial(keep_texts, hint=DataConfig))
+    parts = []
     if isinstance(values, dict):
-        values.pop("defaults", None)
-    return OmegaConf.create(values)
+        names = values.pop("defaults", None) or []
+        bases = [name for name in names if isinstance(name, str) and name != "_self_"]
+        parts = [data_values(data_set_file(base)) for base in bases]
+    return OmegaConf.merge(*parts, OmegaConf.create(values))
 
 
 def second_text_problems(config: DataConfig, is_needed: bool) -> Iterator[str]:

@@ -22,6 +22,8 @@ from heron.base.files import (
     write_json,
 )
 
+_PATH = re.compile(r"[/~.]|.*/.*/")  # begins as a path does, or has more parts than a hub id
+
 
 class Pretrained(Protocol):
     """What names a model: keys of `encoder`."""
@@ -38,6 +40,8 @@ def origin(config: Pretrained) -> dict[str, Any]:
     """
     folder = Path(config.name)
     is_cached = False
+    if not folder.is_dir() and _PATH.match(config.name):
+        raise ConfigError(f"encoder.name={config.name}: no such folder")
     if not folder.is_dir():
         with loading(config.name):  # a missing folder is no hub id
             is_cached = isinstance(_cached(config), str)

@@ -1,6 +1,8 @@
 """The YAML of a data set without a run: overridden by words `data.<key>=value`, and written."""
 
 import dataclasses
+import glob
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,13 +12,15 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError
-from heron.base.files import dump_yaml, parse_yaml, sha256_file, write_file
-from heron.base.folders import data_set_file, default_data_dir
+from heron.base.files import dump_yaml, sha256_file, write_file
+from heron.base.folders import data_set_file, default_cache_dir, default_data_dir
+from heron.config.constraints import MISSING
 from heron.config.parsing import explain, parse
 from heron.config.words import PARSER, UNREADABLE, readable
 from heron.data import TASKS
 from heron.data.config import TRAIN, DataConfig, data_values
 from heron.data.rows import classes_in
+from heron.data.sources import merge_shards
 
 
 def configure(name: str, words: Sequence[str]) -> DataConfig:
@@ -44,39 +48,38 @@ def _overridden(values: Any, words: Sequence[str]) -> DataConfig:
     """Override values of OmegaConf's and read them as a data set."""
     try:
         for word in words:
-            key = word.partition("=")[0].removeprefix("data.")
-            OmegaConf.update(values, key, read_value(word), merge=True, force_add=True)
+            key, value = read_override(word)
+            OmegaConf.update(values, key.removeprefix("data."), value, merge=True, force_add=True)
         resolved: Any = OmegaConf.to_container(values, resolve=True)
     except OmegaConfBaseException as error:
         raise ConfigError(explain(error, prefix="data.")) from error
     return parse(DataConfig, own_files(resolved, default_data_dir()), "data.")
 
 
-def read_value(word: str) -> Any:
-    """Read the value of an override `key=value`; a list for `key=a,b`.
+def read_override(word: str) -> tuple[str, Any]:
+    """Read the key and the value of an override `key=value`; a list for `key=a,b`.
+
+    The key of an entry of a mapping is the mapping's, as `heron train` reads it.
 
     Raises:
         ConfigError: it cannot be read.
     """
-    value = readable(word).partition("=")[2]
     try:
-        # Keys of mappings are the user's own, and need not be in Hydra's grammar.
-        (override,) = PARSER.parse_overrides([f"key={value}"])
+        (override,) = PARSER.parse_overrides([readable(word)])
     except HydraException as error:
-        if value.startswith("{"):  # a mapping with other keys: numbers, letters beyond ASCII
-            return parse_yaml(value)
         raise ConfigError(f"{word}: {UNREADABLE}") from error
 
+    value = override.value()
     if override.is_sweep_override() and override.is_discrete_sweep():
-        return list(override.sweep_string_iterator())
-    return override.value()
+        value = list(override.sweep_string_iterator())
+    return override.key_or_group, value
 
 
 def own_files(values: Mapping[Any, Any], data_dir: Path) -> dict[str, Any]:
     """Complete the entries of a user's own files in the values of `data`.
 
-    A path relative to the working directory becomes absolute. Where no classes are listed, they are
-    read from the train file.
+    A path relative to the working directory becomes absolute; several files become one. Where no
+    classes are listed, they are read from the train file.
 
     Args:
         values: of `data`, not checked yet.
@@ -92,6 +95,9 @@ def own_files(values: Mapping[Any, Any], data_dir: Path) -> dict[str, Any]:
         files[split] = file = dict(entry)
         is_pinned = file.get("sha256") or file.get("git_blob")
         path = Path(str(file.get("path", ""))).expanduser()
+        shards = _shards(path, data_dir)
+        if shards:
+            path = merge_shards(shards, default_cache_dir())
         if not is_pinned and path.is_file():
             file["path"] = str(path.absolute())
 
@@ -101,10 +107,23 @@ def own_files(values: Mapping[Any, Any], data_dir: Path) -> dict[str, Any]:
         config = parse(DataConfig, {**values, "label_aliases": {}}, "data.")
         if TASKS[config.task].has_classes:
             aliases = values.get("label_aliases") or {}
-            class_of = {str(label): name for label, name in aliases.items()}
-            classes = [class_of.get(label, label) for label in classes_in(train, config)]
-            values["label_order"] = list(dict.fromkeys(classes))
+            values["label_order"], merged = classes_in(train, config, aliases)
+            values["label_aliases"] = {**aliases, **merged}
     return values
+
+
+def _shards(path: Path, data_dir: Path) -> list[Path]:
+    """Find the files that a pattern, `train-*.parquet`, or a list, `[a.csv, b.csv]`, names."""
+    text = str(path)
+    if path.exists() or text == MISSING or not re.search(r"[*?\[]", text):
+        return []
+    names = text[1:-1].split(",") if text.startswith("[") and text.endswith("]") else [text]
+    shards = []
+    for name in names:
+        pattern = str(Path(name.strip(" '\"")).expanduser())
+        matches = sorted(glob.glob(pattern)) or sorted(glob.glob(str(data_dir / pattern)))
+        shards += [Path(match) for match in matches if Path(match).is_file()]
+    return shards
 
 
 def write_config(

@@ -5,16 +5,25 @@ A task lists the formats of its data (`Task.formats`); a format makes the reader
 
 from __future__ import annotations
 
+import json
 import re
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from heron.base.errors import ConfigError, Fix, Problem, nearest, raise_all
-from heron.base.tables import FileTable, cell_text, is_missing, number_text, read_table, table_stem
+from heron.base.tables import (
+    FileTable,
+    NotTextError,
+    cell_text,
+    is_missing,
+    number_text,
+    read_table,
+    table_stem,
+)
 from heron.base.terminal import say
 from heron.data import TASKS
 from heron.data.annotation_tools import REGIONS, plain_table
@@ -27,6 +36,7 @@ from heron.languages.unicode import normalise
 Labels = Literal["required", "optional", "ignored"]
 
 SIDE = "data.columns.side"
+ONE_LABEL = "one label in each row: leave out rows with several, or repeat them with one each"
 _MOST_CLASSES = 1000  # distinct labels of a table where `data.label_order` is empty
 
 # From a value of the joined column to the columns that `join.take` names.
@@ -146,31 +156,83 @@ def own_table(source: Path | FileTable, config: DataConfig) -> FileTable:
     return replace(table, columns=columns, rows=rows)
 
 
-def classes_in(path: Path, config: DataConfig) -> list[str]:
+def classes_in(
+    path: Path, config: DataConfig, aliases: Mapping[Any, str]
+) -> tuple[list[str], dict[str, str]]:
     """List the classes in a table's label column: numbers by size, others alphabetically.
+
+    Labels that differ in case only, and 1.0 and 1, are one class, named as most of them; the user
+    is told once.
+
+    Args:
+        path: the table.
+        config: of the data set, without classes.
+        aliases: class names by the labels of the file.
+
+    Returns:
+        The classes, and the class of each label that was merged.
 
     Raises:
         ConfigError: more than 1,000 classes: the column is no label.
+        DataError: cells that hold several values.
     """
+
+    counts = _count_labels(path, config)
+    named = {cell_text(alias): name for alias, name in aliases.items()}
+    are_numbers = all(re.fullmatch(r"-?\d+", label) for label in counts)
+    labels = sorted(counts, key=int if are_numbers else str)
+    names = [named.get(label, label) for label in labels]
+
+    by_frequency = [label for label, _ in counts.most_common()]
+    class_of = merge_cases([*named.values(), *by_frequency])
+    classes = list(dict.fromkeys(class_of[name] for name in names))
+    merged = {name: class_of[name] for name in names if name != class_of[name]}
+    if merged:
+        pairs = ", ".join(f"{name}: {label}" for name, label in merged.items())
+        apart = ",".join(names)
+        say(
+            f"{path}: labels that differ in case only are one class, "
+            f"'data.label_aliases={{{pairs}}}' (data.label_order=[{apart}] keeps them apart)"
+        )
+    return classes, merged
+
+
+def _count_labels(path: Path, config: DataConfig) -> Counter[str]:
+    """Count the values of a table's label column that are labels; raises as `classes_in`."""
     from heron.base.tables import read_chunks
 
     column = config.columns.label
-    labels: dict[str, None] = {}  # a set in the order of the file
+    counts = Counter[str]()
+    problems: list[Problem] = []
     for chunk in read_chunks(path, 10_000, config.quoting):
         table = own_table(chunk, config)
         table.require(keys={column: "data.columns.label"})
-        for cell in table.values(column):
-            if not is_missing(cell):
-                labels[cell_text(cell)] = None
-        if len(labels) > _MOST_CLASSES:
+        for index, cell in enumerate(table.values(column)):
+            try:
+                counts[_text_or_empty(cell)] += 1
+            except NotTextError as error:
+                problems.append(table.problem(index, f"'{column}' {error}", ONE_LABEL))
+        if len(counts) > _MOST_CLASSES:
             raise ConfigError(
                 f"{path}: '{column}' has more than {_MOST_CLASSES} values: name the "
                 "column of classes with data.columns.label=NAME"
             )
 
-    classes = [label for label in labels if label not in config.no_label]
-    are_numbers = all(re.fullmatch(r"-?\d+", label) for label in classes)
-    return sorted(classes, key=int if are_numbers else str)
+    raise_all(problems)
+    for label in ("", *config.no_label):
+        counts.pop(label, None)
+    return counts
+
+
+def merge_cases(labels: Iterable[str]) -> dict[str, str]:
+    """Map labels that differ in case only, and 1.0 and 1, to the first of them."""
+    first: dict[str, str] = {}
+    return {label: first.setdefault(_folded(label), label) for label in labels}
+
+
+def _folded(label: str) -> str:
+    """Write a label without case, and 1.0 as 1."""
+    return re.sub(r"^(-?\d+)\.0+$", r"\1", label.casefold())
 
 
 def find_format(config: DataConfig) -> Format:
@@ -214,11 +276,14 @@ class LabelReader:
         """Find the class of a cell; None where the cell means that there is no gold label.
 
         Raises:
-            LabelError: it is neither a class name nor an alias.
+            LabelError: it is neither a class name nor an alias, or several.
         """
         if is_missing(value):
             return None
-        text = cell_text(value)
+        try:
+            text = cell_text(value)
+        except NotTextError as error:
+            raise LabelError(f"'{self.column}' {error}", ONE_LABEL) from error
         if text in self.no_label:
             return None
 
@@ -227,9 +292,9 @@ class LabelReader:
             if label:
                 return label
 
-        shown = f'"{text}"' if text.isdecimal() else "NAME"
+        shown = json.dumps(text, ensure_ascii=False)
         fix = (
-            f"data.label_aliases={{{shown}: CLASS}} maps labels of a file to classes",
+            f"'data.label_aliases={{{shown}: CLASS}}' maps labels of a file to classes",
             "data.columns.label=NAME names the label column",
         )
         hint = nearest(text, self.exact, listed=True)
@@ -265,7 +330,12 @@ class TableReader(ABC):
 
     def read_all(self) -> Rows:
         """Read every row; problems of the table are included, by line."""
-        examples = [self.read(index) for index in range(len(self.table))]
+        examples = []
+        for index, line in enumerate(self.table.lines):
+            try:
+                examples.append(self.read(index))
+            except NotTextError as error:  # an id or a group
+                self.problem(line, f"a cell {error}", "one value in each cell")
         problems = [*self.table.problems, *self.problems]
         return Rows(
             [example for example in examples if example is not None],

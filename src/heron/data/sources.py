@@ -5,7 +5,7 @@ file with a pinned hash is used only when it has that hash.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from enum import Enum
@@ -21,7 +21,7 @@ from heron.base.files import (
     sha256_file,
     stored_folder,
 )
-from heron.base.tables import read_table, write_table
+from heron.base.tables import read_table, table_format, table_stem, write_table
 from heron.base.terminal import say
 from heron.data.config import JOIN, PHRASES, SPLITS, TRAIN, DataConfig, FileConfig, TextsConfig
 from heron.data.manifests import described
@@ -75,6 +75,29 @@ def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Pat
     return paths
 
 
+def merge_shards(shards: Sequence[Path], cache_dir: Path) -> Path:
+    """Write the rows of several tables to one file in the cache, once per content.
+
+    Raises:
+        DataError: rows of a table that cannot be read.
+    """
+    key = fingerprint("shards-1", [sha256_file(shard) for shard in shards])
+    folder = cache_dir / "shards" / key[:16]
+    are_parquet = all(table_format(shard) == ".parquet" for shard in shards)
+    name = table_stem(shards[0]) + (".parquet" if are_parquet else ".jsonl")
+
+    def write(new: Path) -> None:
+        tables = [read_table(shard) for shard in shards]
+        columns: dict[str, list[Any]] = {name: [] for table in tables for name in table.columns}
+        for table in tables:
+            for column, cells in columns.items():
+                cells += [row.get(column) for row in table.rows]
+        write_table(new / name, columns)
+
+    stored_folder(folder, write)
+    return folder / name
+
+
 def locate_phrases(config: DataConfig, data_dir: Path, cache_dir: Path) -> Path | None:
     """Find the list of linking phrases as `locate` does; None where none are removed."""
     if config.phrases == "none":
@@ -125,6 +148,15 @@ def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
         if source.state is not State.MISSING:
             continue
         file = source.file
+        if not file.url and not file.build:
+            places = [folder / file.path]
+            if not file.pinned:
+                places.insert(0, Path(file.path).expanduser().absolute())
+            also = ", ".join(str(place) for place in places if place != source.path)
+            what = f"missing, has no address, and is not at {also}"
+            way = f"set paths.data to the folder that holds {file.path}"
+            problems.append(Problem(str(source.path), what, way))
+            continue
         try:
             download(file, folder)
         except Exception as error:  # the library raises many kinds
@@ -146,8 +178,7 @@ def download(file: FileConfig, folder: Path) -> None:
     target = folder / file.path
     if file.build:
         raise ValueError(f"{file.build} makes it ({file.build} --help)")
-    if not file.url:
-        raise ValueError("it has no address (a run's config.yaml keeps only those with a hash)")
+    assert file.url is not None
     if not target.resolve().is_relative_to(folder.resolve()):
         raise ValueError(f"it is not fetched: its path leads out of {folder}")
     part = target.with_name(f"{target.name}.part")

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from heron.base.errors import raise_all
-from heron.base.tables import cell_text, read_table
+from heron.base.tables import read_table
 from heron.dynamics.config import GROUPS
 from heron.dynamics.files import Dynamics
 
@@ -111,7 +111,7 @@ def read_statistics(path: Path) -> Statistics:
     unknown_N = np.full(len(table), np.nan)
 
     return Statistics(
-        guids=[cell_text(guid) for guid in table.values("guid")],
+        guids=table.texts("guid"),
         gold_N=np.full(len(table), -1, np.int16),
         visits_N=np.ones(len(table), np.int64),
         confidence_N=confidence_N,

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from heron.base.errors import ConfigError, DataError, Problem, raise_all
-from heron.base.tables import cell_text, read_table
+from heron.base.tables import read_table
 from heron.data.features import Features, Units
 from heron.dynamics import DIFFICULTIES
 from heron.dynamics.cartography import GROUPS, Statistics, allenai, rank, select, tercile_partition
@@ -262,10 +262,9 @@ def read_scores(path: Path, column: str, guids: Sequence[str]) -> np.ndarray:
     problems = table.duplicates("guid")
 
     scores: dict[str, float] = {}
-    for row in table.rows:
-        guid = cell_text(row["guid"])
+    for guid, score in zip(table.texts("guid"), table.values(column), strict=True):
         with suppress(TypeError, ValueError):
-            scores[guid] = float(row[column])
+            scores[guid] = float(score)
 
     absent = [guid for guid in guids if np.isnan(scores.get(guid, np.nan))]
     if absent:

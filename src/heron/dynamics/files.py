@@ -39,7 +39,7 @@ from pydantic import TypeAdapter
 
 from heron.base.errors import DataError, raise_all
 from heron.base.files import atomic_open
-from heron.base.tables import cell_text, read_table
+from heron.base.tables import read_table
 
 VERSION = 1
 METADATA = b"heron.dynamics"
@@ -178,6 +178,9 @@ def record_paths(folder: Path | str) -> list[Path]:
                 by_number[number] = path
 
         if by_number:
+            lacking = sorted(set(range(min(by_number), max(by_number))) - by_number.keys())
+            if lacking:
+                raise DataError(str(place), f"lacks dynamics of epochs {lacking}", _AGAIN)
             return [by_number[number] for number in sorted(by_number)]
 
     fix = "name a run, or a stage, that had dynamics.enabled=true"
@@ -271,6 +274,7 @@ def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
         DataError: no dynamics there, or without logits.
     """
     target = Path(out) / FOLDER
+    sources = record_paths(folder)  # before further files are written there
     paths: list[Path] = []
     visits = Counter[str]()
     first_lines: dict[str, str] = {}
@@ -298,7 +302,7 @@ def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
         for guid in sorted(first_lines, key=lambda guid: -visits[guid]):
             files[0].write(first_lines[guid])
 
-    kept = {path.resolve() for path in (*paths, *record_paths(folder))}
+    kept = {path.resolve() for path in (*paths, *sources)}
     for path in target.glob("dynamics_epoch_*.jsonl"):
         if path.resolve() not in kept:  # of an earlier export with more records
             path.unlink()
@@ -399,7 +403,7 @@ def _read_lines(path: Path, key: str) -> tuple[list[str], np.ndarray, np.ndarray
 
     raise_all(problems)
 
-    guids = [cell_text(guid) for guid in table.values("guid")]
+    guids = table.texts("guid")
     return guids, np.array(golds), np.array(logits, dtype=float)
 
 

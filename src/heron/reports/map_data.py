@@ -446,7 +446,16 @@ def _read_columns(path: Path, guids: Sequence[str], notes: list[str]) -> list[Co
     if unknown:
         notes.append(f"{path.name}: {unknown:,} of {len(table):,} guids have no dynamics")
     rows = table.beside(guids)
-    return [as_column(name, rows[name]) for name in table.columns if name != "guid"]
+    columns = []
+    for name in table.columns:
+        if name != "guid" and _is_plain(rows[name]):
+            columns.append(as_column(name, rows[name]))
+    return columns
+
+
+def _is_plain(cells: Sequence[Any]) -> bool:
+    """Tell whether all cells are texts, numbers or empty."""
+    return all(is_missing(cell) or isinstance(cell, str | int | float) for cell in cells)
 
 
 def _find_texts(
@@ -523,8 +532,7 @@ def _example_columns(examples: Sequence[Example | None]) -> list[Column]:
             cells.append(None if example is None else example.side.get(name))
         present = [cell for cell in cells if not is_missing(cell)]
         # A column with one value for all examples, such as the file's name, is useless.
-        is_plain = all(isinstance(cell, str | int | float) for cell in present)
-        if is_plain and len(set(present)) > 1:
+        if _is_plain(present) and len(set(present)) > 1:
             columns.append(as_column(name, cells))
 
     return columns

@@ -17,7 +17,7 @@ from typing import Any
 
 from heron.base.errors import ConfigError, DataError, Problem, first_few, raise_all
 from heron.base.run_folder import RunFolder
-from heron.base.tables import cell_text, is_missing, read_table
+from heron.base.tables import NotTextError, cell_text, is_missing, plain_value, read_table
 
 GOLDS = "golds"  # the column with all right texts of a row
 # Accepted names of columns; a frame has each under the first one.
@@ -84,7 +84,10 @@ class Frame:
     def texts(self, name: str) -> list[str]:
         """Read a column as texts, empty where there is none."""
         cells = self.columns.get(name, [None] * len(self))
-        return ["" if is_missing(cell) else cell_text(cell) for cell in cells]
+        try:
+            return ["" if is_missing(cell) else cell_text(cell) for cell in cells]
+        except NotTextError as error:
+            raise DataError(str(self.path), f"a cell of '{name}' {error}") from error
 
     def take(self, rows: Iterable[int]) -> Frame:
         """Select rows by their numbers, in this order."""
@@ -170,7 +173,7 @@ def read_keyed(path: Path, *columns: str, only: Collection[str] | None = None) -
     frame.require(guid, *columns)
     raise_all(table.missing_values(guid) + table.duplicates(guid))
 
-    keyed: dict[str, Sequence[Any]] = {"guid": [cell_text(cell) for cell in frame[guid]]}
+    keyed: dict[str, Sequence[Any]] = {"guid": table.texts(guid)}
     keyed |= {name: cells for name, cells in frame.columns.items() if name != guid}
     return replace(frame, columns=keyed)
 
@@ -205,8 +208,8 @@ def read_frame(
     golds = table.columns.get(own["gold"], [None] * len(table))
     columns: dict[str, Sequence[Any]] = {
         "guid": table["guid"],
-        "gold": [text_of(cell) for cell in golds],
-        "prediction": [text_of(cell) or "" for cell in table[own["prediction"]]],
+        "gold": texts_of(table, golds),
+        "prediction": [text or "" for text in texts_of(table, table[own["prediction"]])],
     }
 
     for name, cells in table.columns.items():
@@ -222,10 +225,22 @@ def read_frame(
 
 def text_of(cell: Any) -> str | None:
     """Read a cell as text, without changes; None for an empty cell, but not for an empty text."""
+    cell = plain_value(cell)
     if isinstance(cell, str):
         return cell.strip()
-    is_empty = cell is None or cell != cell  # NaN
-    return None if is_empty else cell_text(cell)
+    return None if is_missing(cell) else cell_text(cell)
+
+
+def texts_of(table: Frame, cells: Sequence[Any]) -> list[str | None]:
+    """Read a column by `text_of`; a DataError names the first cell that is no text."""
+    texts = []
+    for guid, cell in zip(table["guid"], cells, strict=True):
+        try:
+            texts.append(text_of(cell))
+        except NotTextError as error:
+            what = f"a gold or a prediction {error}"
+            raise DataError(f"{table.path}, {guid}", what, "one text in each row") from error
+    return texts
 
 
 def _text_list(where: str, cell: Any) -> list[str]:
@@ -238,7 +253,7 @@ def _text_list(where: str, cell: Any) -> list[str]:
             texts = None
 
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        problem = f"golds is '{cell_text(cell):.60}', no list of texts"
+        problem = f"golds is {cell!r:.60}, no list of texts"
         raise DataError(where, problem, 'a JSON list: ["one", "another"]')
 
     return [text.strip() for text in texts]

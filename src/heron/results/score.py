@@ -1,6 +1,7 @@
 """`heron score`: any system's predictions against gold labels or texts, from two files."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,9 +16,7 @@ from heron.base.folders import data_set_file
 from heron.base.tables import (
     SUFFIXES,
     FileTable,
-    cell_text,
     content_format,
-    is_missing,
     read_bytes,
     read_table,
     received,
@@ -27,7 +26,15 @@ from heron.base.tables import (
 from heron.config.constraints import OneOf, Seed
 from heron.config.parsing import DataFolders
 from heron.data.config import JOIN, DataConfig, read_config
-from heron.data.rows import Joined, LabelError, LabelReader, Rows, read_join, read_labels
+from heron.data.rows import (
+    Joined,
+    LabelError,
+    LabelReader,
+    Rows,
+    merge_cases,
+    read_join,
+    read_labels,
+)
 from heron.data.sources import State, inspect
 from heron.languages import get_language
 from heron.metrics.arrays import Counts
@@ -35,7 +42,7 @@ from heron.metrics.calibration import TOLERANCE
 from heron.metrics.classification import confusion_matrix
 from heron.metrics.config import Relaxed
 from heron.metrics.names import further_scores
-from heron.results.frame import Frame, text_of
+from heron.results.frame import Frame, texts_of
 from heron.tasks.scoring import (
     BertScoreOptions,
     ClassScores,
@@ -73,7 +80,9 @@ class ScoreOptions(DataFolders, BertScoreOptions):
     # Table of gold rows (.csv, .tsv, .jsonl, .json or .parquet, perhaps .gz); of `qa` also SQuAD's
     # JSON. `-` is standard input, of the predictions too.
     gold: Path
-    predictions: Path  # table of predictions, or a JSON object `{guid: prediction}`
+    # Table of predictions, a JSON object `{guid: prediction}`, or in the order of the gold rows a
+    # JSON list (of a pipeline), lines (.txt) or an array of labels or logits (.npy).
+    predictions: Path
     # Name of a data set whose columns, labels and Unicode options the gold file has; default of
     # answers `own_qa`, of summaries `own_summaries`.
     data: str | None = None
@@ -281,7 +290,10 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
 
     examples = rows.examples
     cells = aligned["prediction"]
-    texts = [text_of(cell) or "" for cell in cells]
+    if all(isinstance(cell, float) for cell in cells):
+        raise DataError(str(table.path), f"'{column}' holds decimal numbers", "predict texts")
+    predicted = texts_of(aligned, cells)
+    texts = [text or "" for text in predicted]
     golds = [kind.golds(example) for example in examples]
 
     bertscores = None
@@ -316,7 +328,7 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
     if left_out:
         notes.append(f"{options.gold}: rows left out: {left_out}")
 
-    absent = cells.count(None)
+    absent = predicted.count(None)
     if absent:
         notes.append(f"{table.path}: absent {column}, taken for an empty one: {absent}")
 
@@ -334,19 +346,62 @@ def _require_group(options: ScoreOptions, rows: Rows) -> None:
 
 
 def _read_predicted(path: Path) -> FileTable:
-    """Read a table, or a JSON object `{guid: prediction}` as one with these two columns."""
-    if content_format(path) != "object":
+    """Read predictions: a table, or a form that transformers and evaluation scripts write.
+
+    Those are a JSON object `{guid: prediction}`, a JSON list of predictions in the order of the
+    gold rows, such as a pipeline's, lines of text, and an array of NumPy with labels or logits.
+    """
+    kind = content_format(path)
+    if kind == ".txt":
+        return _read_lines(path)
+    if kind == ".npy":
+        return _table_of(path, _read_array(path))
+    if kind not in (".json", "object"):
         return read_table(path, own=True)
 
     try:
-        text = read_bytes(path).decode("utf-8-sig")
-        pairs = parse_json(text, object_pairs_hook=list)
+        predictions = parse_json(read_bytes(path).decode("utf-8-sig"))
     except ValueError as error:
         raise DataError(str(path), f"cannot be read: {error}") from error
+    if isinstance(predictions, dict):
+        return _table_of(path, list(predictions.values()), guid=list(predictions))
+    if not all(isinstance(row, dict) for row in predictions):
+        return _table_of(path, predictions)
 
-    rows = [{"guid": guid, "prediction": prediction} for guid, prediction in pairs]
-    lines = list(range(1, len(rows) + 1))
-    return FileTable(path, ("guid", "prediction"), rows, lines, [])
+    table = read_table(path, own=True)
+    if {"labels", "scores"} <= set(table.columns):  # of a zero-shot pipeline
+        chosen = []
+        for row in table.rows:
+            pairs = zip(row["scores"], row["labels"], strict=True)
+            chosen.append(max(pairs)[1])
+        return _table_of(path, chosen)
+    return table
+
+
+def _table_of(path: Path, predictions: Sequence[Any], **columns: Sequence[Any]) -> FileTable:
+    """Make a table of predictions in order, and further columns."""
+    columns["prediction"] = predictions
+    cells = zip(*columns.values(), strict=True)
+    rows = [dict(zip(columns, row, strict=True)) for row in cells]
+    return FileTable(path, tuple(columns), rows, list(range(1, len(rows) + 1)), [])
+
+
+def _read_lines(path: Path) -> FileTable:
+    """Read one prediction a line, or the two columns `index` and `prediction`."""
+    lines = read_bytes(path).decode("utf-8-sig", "replace").splitlines()
+    if lines[:1] == ["index\tprediction"]:
+        lines = [line.partition("\t")[2] for line in lines[1:]]
+    return _table_of(path, lines)
+
+
+def _read_array(path: Path) -> list[Any]:
+    """Read labels [N], or the class of the largest of logits [N, C], from an array of NumPy."""
+    try:
+        array = np.load(path, allow_pickle=False)
+    except ValueError as error:
+        raise DataError(str(path), f"cannot be read: {error}") from error
+    predictions: list[Any] = array.argmax(axis=1).tolist() if array.ndim == 2 else array.tolist()
+    return predictions
 
 
 def _align(
@@ -387,7 +442,7 @@ def _align(
     problems = []
     ids: Sequence[str]
     if id_column is not None:
-        ids = [cell_text(value) for value in table.values(id_column)]
+        ids = table.texts(id_column)
         problems += table.duplicates(id_column)
     elif rows.has_ids and not options.join:
         raise ConfigError(
@@ -495,15 +550,17 @@ def _with_labels(
     labels = list(dict.fromkeys(options.labels or _labels_found(gold, column, options.task)))
     aliases = {}
     if options.labels and not any(label.isdecimal() for label in labels):
-        aliases = {str(position): name for position, name in enumerate(labels)}
+        for position, name in enumerate(labels):
+            aliases[str(position)] = name
+            aliases[f"LABEL_{position}"] = name  # the usual names of transformers
 
     return replace(config, label_order=labels, label_aliases=aliases)
 
 
 def _labels_found(gold: FileTable, column: str, task: str) -> list[str]:
     """Collect the gold labels that occur, in their usual order if they have one, else sorted."""
-    labels = {cell_text(value) for value in gold.values(column) if not is_missing(value)}
-    labels -= {f"{label}.0" for label in labels if label.isdecimal()}  # 1.0 is 1
+    counts = Counter(label for label in gold.texts(column) if label)
+    labels = {*merge_cases(label for label, _ in counts.most_common()).values()}
     kind = scores_of(task)
     if isinstance(kind, ClassScores) and labels <= set(kind.usual_labels):
         return [label for label in kind.usual_labels if label in labels]
@@ -552,7 +609,7 @@ def _read_labels(predictions: Frame, reader: LabelReader, options: ScoreOptions)
 
 def _read_as(table: FileTable, reader: LabelReader) -> list[str]:
     """Say which cells were read as classes with other names."""
-    cells = {cell_text(value) for value in table.values(reader.column) if not is_missing(value)}
+    cells = {*table.texts(reader.column)} - {""}
     renamed = []
     for cell in cells:
         try:

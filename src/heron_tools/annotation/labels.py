@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from pathlib import Path
-from typing import Any
 
 from heron.base.errors import ConfigError, Problem, raise_all
-from heron.base.tables import cell_text, is_missing, read_table, table_stem
+from heron.base.tables import read_table, table_stem
 from heron.base.terminal import say
 from heron.languages import get_language
 from heron.languages.unicode import UnicodeOptions, normalise
@@ -90,17 +89,22 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
             problems += missing
             continue
 
-        for index, row in enumerate(table.rows):
-            item = cell_text(row[key]) if key else str(index)
+        columns = {}
+        for name in (*names, *label_columns, layout.by, layout.text):
+            cells = [""] * len(table)
+            columns[name] = table.texts(name) if name in table.columns else cells
+
+        for index in range(len(table)):
+            item = columns[key][index] if key else str(index)
             item_labels = labels.setdefault(item, {})
-            groups.setdefault(item, _text(row.get(layout.by)))
-            texts.setdefault(item, _text(row.get(layout.text)))
+            groups.setdefault(item, columns[layout.by][index])
+            texts.setdefault(item, columns[layout.text][index])
 
             for column in label_columns:
                 if layout.raters:
                     rater = column
                 elif layout.rater:
-                    rater = cell_text(row[layout.rater])
+                    rater = columns[layout.rater][index]
                 else:
                     rater = table_stem(path)
 
@@ -108,7 +112,7 @@ def read_labels(files: Sequence[Path], layout: Layout) -> Labels:
                     problem = f"{rater} has labelled '{item}' already"
                     problems.append(Problem(table.where(index), problem, "one label of each rater"))
 
-                label = _text(row[column])
+                label = columns[column][index]
                 item_labels[rater] = "" if label in layout.ignore else label
 
     raise_all(problems)
@@ -168,10 +172,3 @@ def _unify(values: Sequence[Sequence[str]]) -> list[list[str]]:
 def _fold(label: str) -> str:
     """Unify case, composed and decomposed letters, Romanian's cedillas, and direction marks."""
     return normalise(label, get_language("ro"), UnicodeOptions()).casefold()
-
-
-def _text(value: Any) -> str:
-    """Turn a cell into text; empty for a missing value."""
-    if is_missing(value):
-        return ""
-    return cell_text(value)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from heron.data.config import DataConfig
 from heron.results.shipped import Shipped
 from heron.tasks.task import task_of
 from heron_tools.audit.drift import find_drift
@@ -28,6 +29,7 @@ def audit(shipped: Shipped, near: float) -> Iterator[Finding]:
     has_classes = not task_of(shipped.config).about.writes
 
     yield from _completeness(shipped)
+    yield from find_cases(shipped.config)
     if has_classes and len(names_of(splits)) == 1:
         yield Finding(
             id="skipped",
@@ -82,4 +84,29 @@ def _completeness(shipped: Shipped) -> Iterator[Finding]:
             severity="info",
             title=f"{reasons.total():,} rows were left out: {causes}",
             measures=measures,
+        )
+
+
+def find_cases(config: DataConfig) -> Iterator[Finding]:
+    """Report classes, and labels of the files, that differ in case only."""
+    classes: dict[str, list[str]] = {}
+    for name in (*config.label_order, *config.label_aliases):
+        classes.setdefault(name.casefold(), []).append(name)
+
+    names_of_classes = set(config.label_order)
+    for names in classes.values():
+        if len(names) < 2:
+            continue
+        meaning = f"They are read as one class, {names[0]}."
+        advice = ""
+        is_apart = len(names_of_classes.intersection(names)) > 1
+        if is_apart:
+            meaning = "They are classes of their own, as data.label_order says."
+            advice = "name one of them there: case is ignored then"
+        yield Finding(
+            id=f"case.{names[0]}",
+            severity="warning" if is_apart else "info",
+            title=f"labels that differ in case only: {', '.join(names)}",
+            meaning=meaning,
+            advice=advice,
         )

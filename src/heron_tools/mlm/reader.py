@@ -7,7 +7,6 @@ from heron.base.errors import Problem
 from heron.base.registry import on_demand
 from heron.base.tables import (
     FileTable,
-    is_missing,
     number_text,
     open_text,
     opened,
@@ -62,9 +61,9 @@ class TextReader(TableReader):
 
         value = number_text(row[columns.text])
         text = ""
-        if not is_missing(value):
-            text = normalise(str(value), self.language, self.config.unicode).strip()
-        if not text or not isinstance(value, str):
+        if isinstance(value, str):
+            text = normalise(value, self.language, self.config.unicode).strip()
+        if not text:
             problem = f"'{columns.text}' is no text with visible characters: {value!r:.60}"
             self.problem(line, problem, "one text in each row")
         if len(self.problems) > problems_before:

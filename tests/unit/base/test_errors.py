@@ -22,13 +22,10 @@ def test_nearest_names_close_choices_else_a_short_list_of_all(word, choices, hin
 
 
 def test_a_data_error_spells_out_problems_up_to_its_limit_and_keeps_all():
-    problems = [Problem(f"a.csv:{line}", "no label") for line in range(2, 32)]
-    error = DataError(problems, limit=3)
-    assert str(error).splitlines() == [
-        "30 problems in the data:",
-        "a.csv:2: no label",
-        "a.csv:3: no label",
-        "a.csv:4: no label",
-        "... and 27 more",
-    ]
+    problems = [Problem(f"a.csv:{line}", f"no label {line % 10}") for line in range(2, 32)]
+    error = DataError(problems, limit=2)
+    count, *lines, rest = str(error).splitlines()
+    assert ("30" in count, len(lines), "24" in rest) == (True, 2, True)
+    assert "a.csv:2 " in lines[0]  # with the rows of the same problem
+    assert "12" in lines[0]
     assert error.problems == problems

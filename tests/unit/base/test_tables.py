@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -301,3 +303,29 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
         write_table(tmp_path / "t.txt", {"a": [1]})
     assert path.read_text() == "a\nold\n"
     assert [entry.name for entry in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_parquet_of_datasets_has_the_names_of_its_classes(tmp_path):
+    features = {
+        "label": {"names": ["neg", "pos"], "_type": "ClassLabel"},
+        "idx": {"dtype": "int32", "_type": "Value"},
+    }
+    metadata = {"huggingface": json.dumps({"info": {"features": features}})}
+    table = pa.table({"label": [-1, 1, 0, None], "idx": [-1, 1, 0, 2]})
+    pq.write_table(table.replace_schema_metadata(metadata), tmp_path / "t.parquet")
+    read = read_table(tmp_path / "t.parquet")
+    assert read.values("label") == [None, "pos", "neg", None]
+    assert read.values("idx") == [-1, 1, 0, 2]
+
+
+def test_records_under_a_key_are_rows(tmp_path):
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({"version": 1, "reviews": ROWS}), "utf-8")
+    assert read_table(path).rows == ROWS
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.jsonl"])
+def test_a_git_lfs_pointer_is_called_that(name, tmp_path):
+    (tmp_path / name).write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+    with pytest.raises(DataError, match="LFS"):
+        read_table(tmp_path / name)

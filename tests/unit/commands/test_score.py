@@ -4,7 +4,11 @@ import gzip
 import json
 import subprocess
 import sys
+from decimal import Decimal
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from heron.base.files import read_json
@@ -69,6 +73,14 @@ def test_rows_without_a_group_stand_alone():
     assert {name: written["x"][name] for name in expected} == expected
 
 
+PIPELINE = []
+for label in PREDICTED:
+    other = "AFTER" if label == "BEFORE" else "BEFORE"
+    PIPELINE.append([{"label": other, "score": 0.2}, {"label": label, "score": 0.7}])
+ZERO_SHOT = []
+for other, best in PIPELINE:
+    labels, scores = [best["label"], other["label"]], [0.7, 0.3]
+    ZERO_SHOT.append({"sequence": "x", "labels": labels, "scores": scores})
 NUMBERS = [RELATIONS.index(label) for label in PREDICTED]
 IN_ORDER = {"label": PREDICTED}
 KEYED = {"key": GUIDS, "label": PREDICTED, "truth": GOLD}
@@ -78,6 +90,7 @@ TURNED = {"key": GUIDS[::-1], "label": GOLD, "answer": PREDICTED[::-1]}
 COLUMNS = ["guid_column=key", "gold_column=truth", "prediction_column=answer"]
 LABELS = ["labels=" + ",".join(RELATIONS)]
 TEXT = "".join(f"{guid}\t{label}\n" for guid, label in zip(GUIDS, PREDICTED, strict=True))
+INDEXED = "index\tprediction\n" + "".join(f"{n}\t{x}\n" for n, x in enumerate(PREDICTED))
 OBJECT = json.dumps(dict(zip(GUIDS, PREDICTED, strict=True)))
 
 
@@ -94,6 +107,13 @@ OBJECT = json.dumps(dict(zip(GUIDS, PREDICTED, strict=True)))
         ("p.csv", {"guid": GUIDS, **IN_ORDER}, NAMED, []),
         ("p.json", OBJECT, None, []),
         ("p.json", "\ufeff" + OBJECT, None, []),
+        ("p.json", json.dumps(PIPELINE), None, ["join=position"]),
+        ("p.json", json.dumps([best for _, best in PIPELINE]), None, ["join=position"]),
+        ("p.json", json.dumps(ZERO_SHOT), None, ["join=position"]),
+        ("p.json", json.dumps(PREDICTED), None, ["join=position"]),
+        ("p.txt", "\n".join(PREDICTED), None, ["join=position"]),
+        ("p.txt", INDEXED, None, ["join=position"]),
+        ("p.csv", {"guid": GUIDS, "pred": [f"LABEL_{n}" for n in NUMBERS]}, None, LABELS),
         ("p.tsv.gz", f"guid\tprediction\n{TEXT}", None, []),
         ("p.tsv", "\ufeffguid\tprediction\r\n" + TEXT, None, []),
     ],
@@ -109,6 +129,30 @@ def test_the_same_labels_score_the_same_in_any_form(predictions, content, gold, 
         write_table("g.csv", gold)
     found = score("name=x", *words, predictions=predictions, gold="g.csv" if gold else "gold.csv")
     assert found[1] == expected
+
+
+@pytest.mark.usefixtures("files")
+def test_logits_of_a_trainer_score_as_their_largest():
+    _, expected = score("name=x")
+    np.save("p.npy", np.eye(4)[NUMBERS])
+    assert score("name=x", "join=position", *LABELS, predictions="p.npy")[1] == expected
+
+
+@pytest.mark.usefixtures("files")
+def test_decimal_numbers_are_the_whole_numbers_that_they_equal():
+    numbers = pa.array([Decimal(f"{number}.0") for number in NUMBERS])
+    pq.write_table(pa.table({"guid": GUIDS, "prediction": numbers}), "p.parquet")
+    _, expected = score("name=x")
+    assert score("name=x", *LABELS, predictions="p.parquet")[1] == expected
+
+
+@pytest.mark.usefixtures("files")
+def test_gold_labels_that_differ_in_case_only_are_one_label():
+    write_table("g.csv", {"label": ["Bun", "bun", "bun", "rău"]})
+    write_table("p.csv", {"label": ["bun", "Bun", "BUN", "rău"]})
+    _, written = score("resamples=0", task="classification", gold="g.csv", predictions="p.csv")
+    assert written["p"]["macro_f1"] == 1
+    assert {name for name in written["p"] if name.startswith("f1/")} == {"f1/bun", "f1/rău"}
 
 
 @pytest.mark.usefixtures("files")
@@ -164,7 +208,8 @@ def ronli(files):
 
 def test_positions_are_refused_without_labels(ronli, capsys):
     said = refused(capsys, **ronli)
-    assert "p.csv:3: unknown prediction '0'" in said
+    assert "p.csv:3" in said
+    assert "unknown prediction '0'" in said
     assert "labels=A,B,... names" in said
     assert "data=NAME" in said
 

@@ -58,7 +58,6 @@ def test_markers_default_to_those_of_the_language():
         (DataConfig(task="nil"), r"data\.task=nil.*'nli'"),
         (DataConfig(format="pair_table"), r"data\.columns\.text_pair"),
         (DataConfig(columns=Columns(text_pair="b")), r"data\.format=pair_table"),
-        (pairs(label_aliases={"0": "yess"}), "data.label_aliases: yess"),
         (pairs(label_field={"tets": "gold"}), r"data\.label_field\.tets.*'test'"),
         (DataConfig(phrases="start"), r"data\.files\.phrases\.path"),
         (DataConfig(sample=SampleConfig(fraction=0.0)), r"data\.sample\.fraction=0\.0"),

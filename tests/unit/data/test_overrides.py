@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,10 +13,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
+from heron.base.tables import write_table
 from heron.config.constraints import all_keys
 from heron.config.words import readable, rewrite
 from heron.data.config import Columns, DataConfig
 from heron.data.overrides import configure, override
+from heron.data.readers import read_rows
+from heron_tools.audit.checks import find_cases
 
 PAIRS = DataConfig(label_order=["A", "B"])
 QUESTIONS = ("qa", "squad_json")
@@ -67,6 +71,9 @@ def test_a_whole_number_may_have_a_point_or_exponent_and_no_other_is_rounded(val
         ("data.duplicates=DROP", "data.duplicates=drop"),
         ("head=NONE_SUCH", "head=NONE_SUCH"),
         ("data.title=Hello", "data.title=Hello"),
+        ("curriculum=null", "curriculum=none"),
+        ("~curriculum", "curriculum=none"),
+        ("head=null", "head=null"),
         ("data.label_order=[A,B]", "data.label_order=[A,B]"),
     ],
 )
@@ -120,7 +127,55 @@ def test_classes_read_from_a_file_have_the_names_that_are_given(tmp_path):
     assert configure("own_classification", words).label_order == ["good", "bad", "2"]
 
 
-def test_labels_that_are_numbers_are_named_like_others():
-    words = ["data.label_aliases={0: 'very good', 1: bad}", "data.inverse={a: b}"]
-    named = ["++data.label_aliases.0='very good'", "++data.label_aliases.1='bad'"]
-    assert rewrite(words) == [*named, words[1]]
+CASES = "text,label\na,rău\nb,Bun\nc,bun\nd,bun\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "word", "classes", "says"),
+    [
+        (CASES, "", ["bun", "rău"], True),
+        (CASES, "data.label_aliases={Bun: bun}", ["bun", "rău"], False),
+        (CASES, "data.label_order=[Bun,bun,rău]", ["Bun", "bun", "rău"], False),
+        ("text,label\na,1\nb,1\nc,1.0\nd,0\n", "", ["0", "1"], True),
+    ],
+)
+def test_labels_that_differ_in_case_only_are_one_class(
+    content, word, classes, says, tmp_path, capfd
+):
+    path = tmp_path / "t.csv"
+    path.write_text(content)
+    words = [f"data.files.train.path={path}", *filter(None, [word])]
+    data = configure("own_classification", words)
+    assert data.label_order == classes
+    said = capfd.readouterr().err
+    assert ("data.label_aliases={" in said) == says
+    assert {row.label for row in read_rows(path, data, "required").examples} == set(classes)
+
+    (finding, *_) = [*find_cases(data), None]
+    is_apart = len(classes) == 3
+    if content == CASES:
+        assert finding.severity == ("warning" if is_apart else "info")
+
+
+@pytest.mark.parametrize("order", ["[entailment,not_entailment]", "[]"])
+def test_two_classes_of_inference_need_one_word(order, tmp_path):
+    (tmp_path / "t.csv").write_text("premise,hypothesis,label\na,b,e\nc,d,not_entailment\n")
+    data = configure(
+        "own_nli", [f"data.label_order={order}", f"data.files.train.path={tmp_path / 't.csv'}"]
+    )
+    assert data.label_order == ["entailment", "not_entailment"]
+    assert data.label_aliases == {"e": "entailment"}
+    rows = read_rows(tmp_path / "t.csv", data, "required")
+    assert [row.label for row in rows.examples] == data.label_order
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("form", ["t-*.{0}", "[t-0.{0}, t-1.{0}]"])
+def test_shards_are_one_file(form, suffix, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_table(f"t-0.{suffix}", {"text": ["a", "b"], "label": ["x", "y"]})
+    write_table(f"t-1.{suffix}", {"text": ["c"], "label": ["z"], "note": ["n"]})
+    data = configure("own_classification", [f"data.files.train.path={form.format(suffix)}"])
+    assert data.label_order == ["x", "y", "z"]
+    rows = read_rows(Path(data.files["train"].path), data, "required").examples
+    assert [row.text for row in rows] == ["a", "b", "c"]

@@ -286,6 +286,14 @@ def test_an_export_holds_one_run_and_never_removes_what_it_reads(tmp_path):
     assert (inside / "dynamics_epoch_5.jsonl").is_file()
 
 
+def test_records_with_gaps_are_refused(tmp_path):
+    for epoch in (0, 1, 2, 10):
+        line = row("a", [1.0, 2.0], epoch=epoch)
+        write_lines(tmp_path / f"dynamics_epoch_{epoch}.jsonl", line)
+    with pytest.raises(DataError, match="3, 4, 5, 6, 7, 8, 9"):
+        read_dynamics(tmp_path)
+
+
 def test_exported_lines_are_those_of_the_tools(tmp_path):
     meta = Meta(1.0, "train", "nli", ("x", "y"))
     ones = np.ones(1)

@@ -88,7 +88,7 @@ def read_answers(value: Any) -> Answers | None:
     Raises:
         ValueError: other shapes.
     """
-    if is_missing(value):
+    if not isinstance(value, Mapping | list) and is_missing(value):  # empty ones are no answer
         return None
     try:
         answers = _parse(value) if isinstance(value, str) else value
