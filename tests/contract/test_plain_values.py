@@ -20,7 +20,7 @@ NO_TEXTS = [["Ana", "Ion"], {"x": "Ana", "y": "Ion"}, [["Ana"], ["Ion"]], {"x": 
 OF_TABLES = {
     "own_classification": {"text": "Ana vine", "label": "bun"},
     "own_nli": {"premise": "Ana vine", "hypothesis": "Ion vine", "label": "neutral"},
-    "own_relation": {"text": "a [א1] b [/א1] c [א2] d [/א2] e", "label": "AFTER"},
+    "own_relation": {"text": "a [E1] b [/E1] c [E2] d [/E2] e", "label": "AFTER"},
     "own_qa": {"context": "Ana vine", "question": "Cine vine?", "answer": "Ana"},
     "own_summaries": {"article": "Ana vine. Ion pleacă.", "summary": "Ana vine."},
     "own_text": {"text": "Ana vine"},
