@@ -128,7 +128,7 @@ OverridesParser.parse_rule = _parse_rule  # type: ignore[method-assign,assignmen
 
 def _keep_texts_of_files() -> None:
     """Have Hydra's reader of files keep the texts of data sets as they are written."""
-    Plugins.instance()  # loads the reader anew
+    Plugins.instance()  # it loads the reader again
     source: Any = SourcesRegistry.instance().resolve("file")
     load = source.load_config
     if load.__module__ == __name__:

@@ -460,7 +460,7 @@ def read_config(path: Path) -> DataConfig:
 def data_values(path: Path) -> Any:
     """Load a data set's YAML, and those that its defaults list names, as Hydra does.
 
-    What the list says of other groups (task, head) is left out.
+    Options of other groups in the list (task, head) are left out.
     """
     from omegaconf import OmegaConf  # start-up time
 
