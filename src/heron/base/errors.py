@@ -74,9 +74,8 @@ class Problem:
 class DataError(HeronError):
     """Rows or files that cannot be used: all problems in file order; `limit` of them are shown.
 
-    What is wrong with several rows of a file is one of them, with the rows' numbers.
-
-    Where there is one problem, its fields may be given instead.
+    A problem that several rows of a file share is one line, with the numbers of these rows. For a
+    single problem, its fields may be given in place of the sequence.
     """
 
     def __init__(
@@ -85,19 +84,28 @@ class DataError(HeronError):
         if isinstance(problems, str):
             problems = [Problem(problems, what, fix)]
         self.problems = list(problems)
-        count = len(self.problems)
-        alike: dict[tuple[str, str, Fix], list[Problem]] = {}
-        for problem in self.problems:
-            place = _NUMBER.sub("", problem.where)
-            alike.setdefault((place, problem.what, problem.fix), []).append(problem)
-        groups = list(alike.values())
-        lines = [_merged(group) for group in groups[:limit]]
-        if len(groups) > limit:
-            others = sum(map(len, groups[limit:]))
+
+        groups = _group_alike(self.problems)
+        lines = []
+        for group in groups[:limit]:
+            lines.append(_merged(group))
+
+        others = sum(len(group) for group in groups[limit:])
+        if others:
             lines.append(f"... and {others} more")
         if len(lines) > 1:
-            lines.insert(0, f"{count} problems in the data:")
+            lines.insert(0, f"{len(self.problems)} problems in the data:")
         super().__init__("\n".join(lines))
+
+
+def _group_alike(problems: Sequence[Problem]) -> list[list[Problem]]:
+    """Group problems that differ in the number of their row only, in the order of the first."""
+    groups: dict[tuple[str, str, Fix], list[Problem]] = {}
+    for problem in problems:
+        file = _NUMBER.sub("", problem.where)
+        key = (file, problem.what, problem.fix)
+        groups.setdefault(key, []).append(problem)
+    return list(groups.values())
 
 
 def _merged(problems: Sequence[Problem]) -> str:

@@ -183,19 +183,28 @@ def flat_regions(cells: Mapping[str, Any]) -> list[Region]:
 
     Texts of a tag belong to the spans in their order, where there are as many.
     """
-    lists = {name: value for name, value in cells.items() if isinstance(value, list)}
-    spans = {name: values for name, values in lists.items() if values and all(map(is_span, values))}
-    count = max(map(len, spans.values()), default=0)
+    spans: dict[str, list[Any]] = {}
+    texts: dict[str, list[Any]] = {}
+    for name, value in cells.items():
+        if not isinstance(value, list):
+            continue
+        if value and all(map(is_span, value)):
+            spans[name] = value
+        else:
+            texts[name] = value
 
+    count = max(map(len, spans.values()), default=0)
     regions = []
     for number in range(count):
         tags: dict[str, Any] = {}
-        for name, values in lists.items():
-            if name not in spans and len(values) == count:
-                tags[name] = {"text": [values[number]]}
-            elif name in spans and number < len(values):
+        for name, values in spans.items():
+            if number < len(values):
                 tags[name] = values[number]
+        for name, values in texts.items():
+            if len(values) == count:
+                tags[name] = {"text": [values[number]]}
         regions.append(Region(str(number), tags))
+
     return regions
 
 
