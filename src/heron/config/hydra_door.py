@@ -8,6 +8,7 @@ import logging
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -69,6 +70,10 @@ def _parse_rule(parser: OverridesParser, word: str, rule: str) -> Any:
         return _parse_entry(parser, parent, entry, word)
 
     hint = type_of(name)
+    is_file = is_dataclass(hint) and "path" in field_types(hint)
+    if is_file and not text.startswith("{") and text != "null":  # `data.files.train=FILE`
+        return _parse_rule(parser, f"{key}.path={text}", rule)
+
     override = _parse_mapping(parser, word, hint) if is_mapping(hint) else None
     if override is None:
         override = _parse(parser, word, rule)

@@ -127,6 +127,12 @@ def test_classes_read_from_a_file_have_the_names_that_are_given(tmp_path):
     assert configure("own_classification", words).label_order == ["good", "bad", "2"]
 
 
+def test_a_file_s_own_key_is_its_path(tmp_path):
+    (tmp_path / "t.csv").write_text("text,label\na,1\nb,0\n")
+    data = configure("own_classification", [f"data.files.train={tmp_path / 't.csv'}"])
+    assert data.files["train"].path == str(tmp_path / "t.csv")
+
+
 CASES = "text,label\na,rău\nb,Bun\nc,bun\nd,bun\n"
 
 
