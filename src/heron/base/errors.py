@@ -100,21 +100,22 @@ class DataError(HeronError):
 
 def _group_alike(problems: Sequence[Problem]) -> list[list[Problem]]:
     """Group problems that differ in the number of their row only, in the order of the first."""
-    groups: dict[tuple[str, str, Fix], list[Problem]] = {}
+    groups: dict[tuple[str, str, tuple[str, ...]], list[Problem]] = {}
     for problem in problems:
         file = _NUMBER.sub("", problem.where)
-        key = (file, problem.what, problem.fix)
+        key = (file, problem.what, problem.fixes)
         groups.setdefault(key, []).append(problem)
     return list(groups.values())
 
 
 def _merged(problems: Sequence[Problem]) -> str:
     """Write problems that differ in their row only as one line."""
-    first, *others = problems
-    if not others:
+    first = problems[0]
+    rows = list(dict.fromkeys(problem.number for problem in problems))
+    if len(rows) == 1:
         return str(first)
-    numbers = first_few([str(problem.number) for problem in others])
-    where = f"{first.where} and {len(others):,} more ({numbers})"
+    numbers = first_few([str(row) for row in rows[1:]])
+    where = f"{first.where} and {len(rows) - 1:,} more ({numbers})"
     return str(Problem(where, first.what, first.fix))
 
 

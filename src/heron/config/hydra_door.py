@@ -64,9 +64,9 @@ def _parse_rule(parser: OverridesParser, word: str, rule: str) -> Any:
     key, _, text = word.partition("=")
     name = key_of(key)
     parent, _, entry = name.rpartition(".")
-    if rule != "override" or not text:
+    if rule != "override" or not text or not parent:
         return _parse(parser, word, rule)
-    if is_mapping(type_of(parent)):
+    if "." in parent and is_mapping(type_of(parent)):  # asking for `task` would load all tasks
         return _parse_entry(parser, parent, entry, word)
 
     hint = type_of(name)

@@ -50,7 +50,7 @@ def written(folder, people=TWO_PEOPLE, copies=6):
 
 def data_of(folder, *words):
     tiny = [w for w in small_runs.TINY if "generator" not in w or "data=own_relation" not in words]
-    config = compose([*tiny, *small_runs.in_folder(folder), *words])
+    config = compose([*tiny, *small_runs.in_folder(folder), "data.language=he", *words])
     data = DataModule(config)
     data.setup("fit")
     return config, data

@@ -50,7 +50,7 @@ def folder(tmp_path, monkeypatch):
 def analyze(folder, *words):
     """Run the command on the table; returns its exit code."""
     shared = ["data=own_summaries", f"paths.data={folder / 'data'}", f"out={folder / 'out'}"]
-    shared.append("data.files.test.path=own/test.csv")
+    shared += ["data.files.test.path=own/test.csv", "data.language=he"]
     return main(["analyze", *shared, *map(str, words)])
 
 

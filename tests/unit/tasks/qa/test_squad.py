@@ -126,7 +126,7 @@ def test_a_data_set_whose_questions_all_have_answers_refuses_one_without(write, 
         {"answers": {"text": ["a"], "answer_start": []}},
         {"answers": [answer(["Monday", "port"], END)]},
         {"answers": [answer(start="20th")]},
-        *({"question": "  "}, {"question": "?!"}, {"question": [7]}),
+        *({"question": "  "}, {"question": "?!"}, {"question": [7, 8]}),
         *({"context": ""}, {"context": " \n"}, {"context": "… —"}, {"context": None}),
     ],
 )

@@ -61,7 +61,7 @@ def test_everything_wrong_is_said_at_once_with_its_line(own, table):
     rows = [
         {"guid": "a", "article": "", "summary": "x"},
         {"guid": "a", "article": "שלום", "summary": None},
-        {"guid": "c", "article": [7], "summary": "x"},
+        {"guid": "c", "article": [7, 8], "summary": "x"},
     ]
     with pytest.raises(DataError) as error:
         read_rows(table(rows), own, "required")
@@ -82,6 +82,7 @@ def test_the_paper_s_filters_are_counted_steps(own, table, tmp_path):
     ]
     own.summaries = SummariesConfig(empty="drop", other_script=0.5, min_summary_tokens=3)
     own.files = {"train": FileConfig(str(table(rows)))}
+    own.language = "he"
     own.validation.fraction = own.holdout.fraction = 0.0
     loaded = load_with_report(own, tmp_path, tmp_path)
     assert [e.guid for e in loaded.examples["train"]] == ["a"]
