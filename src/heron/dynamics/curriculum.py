@@ -1,8 +1,8 @@
 """`Curriculum`: which examples a run sees at which optimizer step; and the pacing behind it.
 
-A curriculum is a plan of batches, which follows from difficulty, pacing and seed (`self_paced` also
-from the losses so far). There is one Trainer, one optimizer and one schedule; a resumed run makes
-the same plan again and continues at its step.
+Difficulty, pacing and seed decide which examples each step may draw (under `self_paced`, the losses
+so far do too). There is one Trainer, one optimizer and one schedule; a resumed run makes the same
+plan again and continues at its step.
 
 Shape suffixes: U units (see `Units`), P units of a pass with repeats, B batches, R rows.
 """
