@@ -27,8 +27,13 @@ VIEWS = {
     for target in read_targets().values()
     if target.experiment
 }
+# RoNLI's tables have the largest grids, which are planned for each: seconds.
 TABLES = [
-    pytest.param(view, name, experiment, id=f"{view}:{name}")
+    pytest.param(
+        *(view, name, experiment),
+        id=f"{view}:{name}",
+        marks=[pytest.mark.real] if view.startswith("ronli/table") else [],
+    )
     for view, experiment in VIEWS.items()
     for name in PUBLISHED[view.partition("/")[0]]["views"].get(view.partition("/")[2], [])
     if name in PUBLISHED[view.partition("/")[0]]["tables"]  # no figure

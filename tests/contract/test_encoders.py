@@ -27,6 +27,7 @@ from heron.models.levels import check_positions, count_positions, encode_ids
 from heron.models.optim import build_optimizer
 from heron.tasks.summarization.seq2seq import build_seq2seq
 from heron.training.compose import compose
+from tiers import one_in
 
 TEXT = "The committee met in the morning and rejected the proposal ."
 LONG = f"{TEXT} The workers ended their strike after the minister had left ."
@@ -165,7 +166,7 @@ def largest_gap(found: Tensor, expected: Tensor) -> float:
     return float((found - expected).abs().max() / max(1.0, float(expected.abs().max())))
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", one_in(3, FAMILIES))
 def test_an_encoder_is_transformers_own_whatever_the_batch_and_learns_above_what_is_frozen(
     family, tokenizer, tasks, tmp_path, capsys
 ):
@@ -291,7 +292,7 @@ def test_an_encoder_with_a_decoder_is_cut_stored_and_opened_again(family, tokeni
 SEQ2SEQ = sorted(auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES)
 
 
-@pytest.mark.parametrize("family", SEQ2SEQ)
+@pytest.mark.parametrize("family", one_in(3, SEQ2SEQ))
 def test_a_summary_costs_what_it_costs_in_transformers(family, tokenizer, tasks, tmp_path):
     if family == "prophetnet":
         pytest.skip("predicts several tokens at once")

@@ -18,7 +18,7 @@ from page_commands import FENCED
 from small_exports import Exported, encoder_of_kind
 from small_heron import ROOT
 from small_runs import TINY, in_folder
-from tiers import one_in
+from tiers import one_in, quick
 
 # The functions between the two layers of transformers: tanh, tanh behind dropout, relu, GELU.
 KINDS = ("bert", "xlm-roberta", "distilbert", "electra", "deberta-v2", "longformer")
@@ -113,7 +113,7 @@ def test_a_head_with_berts_own_pooler_is_exported_as_it_is(texts, tiny_encoder, 
     check_pipeline("marked", run, folder)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", quick(KINDS, 2))
 def test_a_step_of_training_moves_the_loss_as_the_run_itself_does(
     kind, texts, tiny_encoder, tmp_path
 ):

@@ -18,6 +18,8 @@ import pytest
 from heron.base.tables import read_table
 from small_forks import ENVIRONMENT, PAGES, SMALL, commands_in, write_data, write_fork
 
+pytestmark = pytest.mark.real  # the fork is trained, reported and listed: half a minute
+
 
 @pytest.fixture(scope="module")
 def heron(place):

@@ -28,9 +28,10 @@ RUN = (
 
 @pytest.mark.parametrize(
     "deleted",
-    [TOOLS + PAPERS, *(pytest.param([each], marks=pytest.mark.real) for each in TOOLS + PAPERS)],
+    [TOOLS + PAPERS, *([name] for name in TOOLS + PAPERS)],
     ids=["all", *TOOLS, *PAPERS],
 )
+@pytest.mark.real
 def test_without_a_tool_or_paper_or_all_a_run_loads_what_it_needs_and_sweeps_and_reports_work(
     deleted, tmp_path
 ):

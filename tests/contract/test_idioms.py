@@ -28,6 +28,7 @@ from heron.tasks.base import TaskModule
 from small_runs import TINY, compose, train
 from small_runs import heron as heron_command
 from stopping import assert_same_run
+from tiers import quick
 
 WORDS = {
     "relation": ("data=chronicle",),
@@ -75,7 +76,7 @@ def build(folder, *words):
     return config, data, heron.build_module(config, data)
 
 
-@pytest.mark.parametrize("task", list(WORDS))
+@pytest.mark.parametrize("task", quick(WORDS, 2))
 def test_fit_and_test_with_a_default_trainer_give_the_scores_of_heron_train(task, tmp_path):
     config, data, module = build(tmp_path, *WORDS[task])
     trainer = plain(tmp_path, config)
@@ -242,7 +243,7 @@ def run(folder, *words, job="tiny"):
     return Ended(found, rows, ledger["total"], ledger["planned_steps"])
 
 
-@pytest.mark.parametrize("task", list(WORDS))
+@pytest.mark.parametrize("task", quick(WORDS, 2))
 def test_a_fast_dev_run_tries_every_step_and_is_no_finished_run(task, tmp_path):
     for _ in range(2):  # it is not skipped either
         ended = run(tmp_path, *WORDS[task], "trainer.fast_dev_run=true")

@@ -244,6 +244,7 @@ def in_two_processes(what: str, folder: Path) -> Any:
     return json.loads((folder / "found.json").read_text())
 
 
+@pytest.mark.real
 def test_two_processes_give_the_scores_of_one(tmp_path):
     found = in_two_processes("metrics", tmp_path)
     for name, (_, kind, pure) in METRICS.items():

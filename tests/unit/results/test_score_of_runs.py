@@ -11,11 +11,12 @@ from heron.tasks.config import Config
 from heron.training.stored import read_stored
 from small_runs import heron
 from small_tasks import words_of
+from tiers import quick
 
 TASKS = ("relation", "nli", "classification", "qa", "summarization")
 
 
-@pytest.fixture(params=TASKS)
+@pytest.fixture(params=quick(TASKS, 4))
 def run(request, tmp_path, monkeypatch):
     """A finished run of each task, of one epoch."""
     monkeypatch.chdir(tmp_path)

@@ -66,6 +66,7 @@ def test_jobs_side_by_side_name_their_lines_and_score_the_same(undisturbed, tmp_
         assert [line.split()[2] for line in epochs] == ["1/2", "2/2"]
 
 
+@pytest.mark.real
 def test_killed_job_is_marked_the_others_go_on_and_the_same_command_completes_it(
     undisturbed, tmp_path, capsys
 ):
@@ -146,6 +147,7 @@ def test_planning_a_sweep_needs_no_torch():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.real
 def test_the_server_reads_the_data_that_heads_on_stored_vectors_share(tmp_path, monkeypatch):
     code = (
         "import heron.sweeps.preload; from heron.data import datamodule\n"

@@ -47,7 +47,7 @@ def _better(path: Path) -> None:
         ("model", shutil.rmtree, 0, False),  # to save space; no number depends on it
     ],
 )
-@pytest.mark.parametrize("several", [(), ("-m", "seed=0,1")])
+@pytest.mark.parametrize("several", [(), pytest.param(("-m", "seed=0,1"), marks=pytest.mark.real)])
 def test_changed_outputs_of_a_finished_run_are_named_with_run_resume(
     name, damage, exit_code, collect_warns, several, tmp_path, capfd
 ):
