@@ -20,7 +20,7 @@ from heron.base.tables import write_table
 from heron.base.terminal import begin, print_lines
 from heron.config.parsing import parse_options
 
-# The notebook's variable with each list's prompt of three examples, by the name of the table.
+# By table: the notebook's variable that holds the prompt with three examples (spelt as there).
 PROMPTS = {
     "hebnli": "SNLI_THREE_SHOT_PROMPT",
     "lchaim": "LCH_THREE_SHORT_PROMPT",

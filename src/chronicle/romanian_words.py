@@ -60,8 +60,8 @@ ORGANISATIONS = lines("""consiliul orașului
         biroul de planificare
         mișcarea de tineret
         biroul de avocatură""")
-# With the article, then: for documents (the only nouns that are counted) gender and plural; for
-# happenings the form without the article, which prepositions take.
+# A noun with its article. Documents, which alone are counted, also have gender and plural;
+# happenings have the form without the article, which follows prepositions.
 NOUNS = {
     DOCUMENT: fields("""acordul/n/acorduri raportul/n/rapoarte contractul/n/contracte
             scrisoarea/f/scrisori propunerea/f/propuneri planul/n/planuri bugetul/n/bugete
@@ -168,7 +168,7 @@ VERBS = {
         "reveal": "dezvălui dezvăluit dezvăluie",
     }.items()
 }
-# Counting feminine and neuter nouns.
+# By number (0 is not used), for feminine and neuter nouns, which differ only at 1.
 NUMBERS = words("_ una două trei patru cinci șase șapte opt nouă")
 MONTHS = words("""ianuarie februarie martie aprilie mai iunie iulie august septembrie octombrie
     noiembrie decembrie""")

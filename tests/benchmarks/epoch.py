@@ -1,10 +1,11 @@
-"""An epoch of training, measured by a few of its batches: which ones, and what they say of it.
+"""Which batches of an epoch are timed to estimate it, and a training on them alone.
 
-A step with random batches of 32 takes seconds on a processor, an epoch many minutes. Sorting an
+A step with batches of 32 sequences takes seconds on a CPU, an epoch many minutes. Sorting an
 epoch's plan by length and timing the middle batch of each equal part estimates the epoch closely,
 because a step's cost is nearly proportional to its padded tokens.
 
-Shape suffixes: U units of a plan (of questions: windows).
+Shape suffixes: U entries that a plan indexes: heron's units, or the rows of Hugging Face's
+Trainer (of questions: windows).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from heron.training.checkpointing import History
 from heron.training.trainer import build_module, build_trainer
 
 Plan = Sequence[np.ndarray]
-# Nothing but training: the clock stands still at an epoch's end, but time is precious.
+# Training alone: validation and an epoch's end are not timed, but would take longer.
 TRAINING = (
     "data.validation.fraction=0",
     "trainer.select=last",

@@ -20,7 +20,7 @@ from small_forks import ENVIRONMENT, write_fork
 ROOT = conf_dir().parent
 PAGES = list(page_commands.pages(ROOT))
 ADDING = [page for page in PAGES if page.parent.name == "adding"]
-# Commands of earlier versions, and those of pages whose fork has to be there.
+# CHANGELOG.md quotes commands of earlier versions; those of adding/ need their fork, see below.
 WITH_COMMANDS = [
     # The papers' pages have half of all commands: seconds, so in `make test-real`.
     pytest.param(page, marks=pytest.mark.real if page.parent.parent.name == "experiments" else ())
@@ -112,7 +112,7 @@ def make_targets() -> set[str]:
 
 
 def what_is_wrong(line: str) -> str:
-    """Say what is wrong with a command; each is of exactly one of these kinds."""
+    """Say what is wrong with a command of heron's, of make or of another program; "" if nothing."""
     program, *words = shlex.split(line)
     if line in ELSEWHERE:
         return "" if (ROOT / ELSEWHERE[line]).is_file() else f"no {ELSEWHERE[line]}"
@@ -126,8 +126,9 @@ def what_is_wrong(line: str) -> str:
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=name_of)
 def test_every_command_of_a_page_is_one_that_heron_takes(page, place):
     wrong = {line: what_is_wrong(line) for line in page_commands.commands(page)}
-    parts = {line: what_is_wrong(line) for line in page_commands.mentions(page)}
-    wrong |= {line: why for line, why in parts.items() if "Field required" not in why}
+    mentioned = {line: what_is_wrong(line) for line in page_commands.mentions(page)}
+    # Commands within a sentence may leave out what they require.
+    wrong |= {line: why for line, why in mentioned.items() if "Field required" not in why}
     assert {line: why for line, why in wrong.items() if why} == {}
 
 
@@ -176,7 +177,7 @@ def test_heron_still_prints_every_message_that_troubleshooting_quotes():
         assert any(re.search(".*".join(parts), text, re.S) for text in messages()), message
 
 
-# What only its authors understood, by what is said in its place.
+# Wordings that only heron's authors understand: {what to write instead: pattern of the wording}.
 RIDDLES = {
     "uniform, linear, at equal distances": r"evenly|even (draws?|shares|weights?)",
     "substitute data": r"stand-?ins?|stands? in for",
@@ -223,11 +224,11 @@ def test_each_term_of_the_glossary_has_one_line_and_is_used() -> None:
     assert alone == []
 
 
-@pytest.mark.parametrize("place", MOST_WORDS)
-def test_pages_stay_short_enough_to_be_read(place: str) -> None:
-    pages = [page for page in PAGES if name_of(page).startswith(place)]
+@pytest.mark.parametrize("prefix", MOST_WORDS)
+def test_pages_stay_short_enough_to_be_read(prefix: str) -> None:
+    pages = [page for page in PAGES if name_of(page).startswith(prefix)]
     words = [word for page in pages for word in page.read_text("utf-8").split()]
-    assert sum(bool(re.search(r"\w", word)) for word in words) <= MOST_WORDS[place]
+    assert sum(bool(re.search(r"\w", word)) for word in words) <= MOST_WORDS[prefix]
 
 
 def test_one_example_is_followed_through_few_files() -> None:
@@ -247,11 +248,6 @@ def site(tmp_path_factory):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder
-
-
-def html(site: Path) -> list[Path]:
-    """List the pages; the first one only leads to another."""
-    return sorted(path for path in site.rglob("*.html") if path != site / "index.html")
 
 
 @pytest.mark.real  # a minute, and it needs `make docs`'s extra

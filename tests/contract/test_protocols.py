@@ -26,8 +26,8 @@ from heron.training.stages import stage_config
 PROTOCOLS = ("paper", "repo", "fixed")
 PAGES = sorted(conf_dir().parent.glob("experiments/*/protocols.md"))
 EXPERIMENTS = sorted(PAPER_EXPERIMENTS)
-# What papers and code say about every training.
-DECISIVE = {
+# Keys that the page of every trained experiment lists.
+REQUIRED = {
     *(
         "optim.lr",
         "optim.schedule",
@@ -85,7 +85,7 @@ ROWS = {name: rows for page in PAGES for name, rows in read_page(page).items()}
 
 
 def value(cell):
-    """Read a cell; None where it says nothing."""
+    """Read a cell as `{"value": ...}`, since it may be null; None where it says nothing."""
     text = cell[1:-1] if re.fullmatch(r"\*.*\*", cell) else cell
     return None if text == "–" else OmegaConf.to_object(OmegaConf.create(f"value: {text}"))
 
@@ -108,13 +108,13 @@ def setting(config, stages, key):
 
 
 def sweeps(experiment):
-    """Tell whether an experiment is a sweep: most of its values are those of another one."""
+    """Tell whether an experiment is a sweep; it repeats most values of the one that it extends."""
     return "MULTIRUN" in PAPER_EXPERIMENTS[experiment].read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
     "experiment",
-    # Half of them with each change, the others in `make test-real`.
+    # Every second one that is no sweep runs with each change, the others in `make test-real`.
     [
         pytest.param(e, marks=[pytest.mark.real] if i % 2 or sweeps(e) else [])
         for i, e in enumerate(EXPERIMENTS)
@@ -147,7 +147,7 @@ def test_an_experiment_s_page_has_every_value_that_decides_it(experiment):
     if experiment in BASELINES:
         return
     keys = {row.key for row in ROWS[experiment]}
-    assert keys >= DECISIVE
+    assert keys >= REQUIRED
     assert keys & {"batching.size", "batching.tokens"} or experiment == "lchaim/windows"
     assert keys & {"trainer.max_epochs", "trainer.max_steps"}
 

@@ -19,7 +19,7 @@ WORDS = [
 
 
 def sentences(count: int, seed: int = 0, words: int = 12) -> list[str]:
-    """Draw different texts of about `words` words."""
+    """Draw different texts of `words // 2` to `words` words."""
     draw = random.Random(seed)
     texts: dict[str, None] = {}
     while len(texts) < count:
@@ -73,7 +73,7 @@ _HEAD = (
 
 
 def sentence(draw: random.Random) -> str:
-    """Write one sentence of 60 to 160 characters, some with a name in capitals or markup."""
+    """Write a sentence of 10 to 22 words, one of them a name, plain, linked or bold."""
     words = [draw.choice(_WORDS) for _ in range(draw.randint(10, 22))]
     words[draw.randrange(3, len(words))] = draw.choice(["Dunărea", "[[Cluj|Clujul]]", "'''Iași'''"])
     if draw.random() < 0.2:
@@ -107,7 +107,7 @@ def article(draw: random.Random, words: int = 600, linked: float = 0.05) -> str:
 
 
 def pages(count: int, seed: int = 0, words: int = 600, linked: float = 0.05) -> Iterator[str]:
-    """Yield the XML of pages: articles, and now and then a redirect, a talk page, a list."""
+    """Yield the XML of pages: articles, and some redirects, talk and disambiguation pages."""
     for number in range(count):
         draw = random.Random(f"{seed} {number}")
         text, space, redirect = article(draw, words, linked), 0, ""

@@ -17,7 +17,7 @@ from heron.base.errors import DataError
 from heron.base.files import read_json, write_file, write_json
 from heron.base.tables import read_bytes
 
-PAGES = (".html.gz", ".html", ".htm", ".htm.gz")
+PAGE_SUFFIXES = (".html.gz", ".html", ".htm", ".htm.gz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def write_page(folder: Path, key: str, facts: dict[str, Any], content: bytes) ->
         folder: of all pages; the page is in the folder of its host.
         key: name of its files, without suffix.
         facts: `url`, `status` and `headers`.
-        content: the body, compressed in the store.
+        content: the body, not compressed; it is compressed here.
     """
     base = folder / _host(facts["url"]) / key
     # No timestamp, so the same page gives the same file.
@@ -76,7 +76,7 @@ def list_pages(folder: Path) -> list[Path]:
         DataError: there are none.
     """
     files = sorted(folder.rglob("*"))
-    pages = [path for path in files if path.name.lower().endswith(PAGES)]
+    pages = [path for path in files if path.name.lower().endswith(PAGE_SUFFIXES)]
     if not pages:
         fix = "a folder with .html or .html.gz files"
         raise DataError(str(folder), "no page in this folder", fix)

@@ -70,7 +70,7 @@ def _parse_rule(parser: OverridesParser, word: str, rule: str) -> Any:
         return _parse_entry(parser, parent, entry, word)
 
     hint = type_of(name)
-    is_file = is_dataclass(hint) and "path" in field_types(hint)
+    is_file = isinstance(hint, type) and is_dataclass(hint) and "path" in field_types(hint)
     if is_file and not text.startswith("{") and text != "null":  # `data.files.train=FILE`
         return _parse_rule(parser, f"{key}.path={text}", rule)
 

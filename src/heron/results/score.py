@@ -59,7 +59,7 @@ GUIDS = ("guid", "id")
 GOLD_COLUMNS = ("named_label", "label", "gold", "gold_label")
 # `label` last: where a file has another one as well, `label` is the gold one.
 PREDICTION_COLUMNS = ("prediction", "pred", "predicted_label", "label")
-# Ways on from a cell that is no label.
+# Fixes suggested where a predicted cell is not a label.
 _NAMING_LABELS = (
     "labels=A,B,... names all labels; whole numbers are then their positions, from 0",
     "data=NAME reads the labels of a data set's files",
@@ -68,12 +68,12 @@ _NAMING_LABELS = (
 
 @dataclass(kw_only=True)
 class ScoreOptions(DataFolders, BertScoreOptions):
-    """Options of `heron score`; it also takes keys, see `heron.data.overrides`.
+    """Options of `heron score`; it also takes `data.<key>=value`, see `heron.data.overrides`.
 
     With a column `p/<label>` for every label, such as heron's own predictions have, calibration is
-    scored as well. An empty answer is "no answer". All texts are scored as they stand; `*_heron`
-    and the scores of a language unify Unicode variants, and descriptions of summaries count texts
-    spelt as `data.unicode` reads them. BERTScore (`bertscore=`) scores summaries.
+    scored as well. An empty answer is "no answer". Texts are scored as they stand, with two
+    exceptions: `*_heron` and the scores of a language unify Unicode variants; lengths and counts of
+    summaries are of texts normalized by `data.unicode`. BERTScore (`bertscore=`) scores summaries.
     """
 
     task: str  # `relation`, `nli`, `classification`, `qa`, `summarization`, or a fork's
@@ -83,8 +83,8 @@ class ScoreOptions(DataFolders, BertScoreOptions):
     # Table of predictions, a JSON object `{guid: prediction}`, or in the order of the gold rows a
     # JSON list (of a pipeline), lines (.txt) or an array of labels or logits (.npy).
     predictions: Path
-    # Name of a data set whose columns, labels and Unicode options the gold file has; default of
-    # answers `own_qa`, of summaries `own_summaries`.
+    # Name of a data set whose columns, labels and Unicode options the gold file has; default
+    # `own_qa` for task=qa, `own_summaries` for task=summarization, else none.
     data: str | None = None
     # `position` joins rows by their order; default: on the guid where both files have one, by
     # position where neither has.
@@ -95,9 +95,10 @@ class ScoreOptions(DataFolders, BertScoreOptions):
     resamples: Annotated[int, Ge(0)] = 1000  # bootstrap resamples; 0 computes no intervals
     seed: Seed = 0  # of the resamples
     metrics: list[str] = field(default_factory=list)  # further scores that forks have registered
-    # All labels, in order; macro averages run over those that occur. With it, and only with it,
-    # labels may also be written as their positions in this order, from 0, unless one of them is a
-    # whole number itself. Default: those of `data`, else the gold labels that occur.
+    # All labels, in order, where `data` names none; macro averages run over those that occur. With
+    # it, and only with it, labels may also be written as their positions in this order, from 0 (`1`
+    # or `LABEL_1`), unless one of them is a whole number itself. Default: the gold labels that
+    # occur.
     labels: list[str] | None = None
     # Mode of `relaxed_*`: `recode`, `drop` or `matres_micro`.
     relaxed: Relaxed = "recode"
@@ -106,7 +107,7 @@ class ScoreOptions(DataFolders, BertScoreOptions):
     prediction_column: str | None = None  # the column of predictions
     # A column of the gold table (window, document), or a key around the questions of SQuAD's JSON
     # (`title`); intervals then come from the cluster bootstrap, which draws whole groups. Default:
-    # none of labels; the article of a text.
+    # no groups where labels are scored; for texts the data set's group column, else the article.
     group_column: str | None = None
     language: str | None = None  # of texts; default the data set's
 
@@ -118,7 +119,7 @@ class Scored:
     rows: int  # number of rows
     scores: Mapping[str, float]
     notes: Sequence[str]  # how rows were joined and how labels were read
-    labels: Sequence[str] = ()  # empty of texts
+    labels: Sequence[str] = ()  # empty where texts are scored
     matrix: Counts | None = None  # gold labels by predicted ones
     signature: str | None = None  # of BERTScore's settings, where it was computed
 
@@ -144,10 +145,10 @@ def score_files(options: ScoreOptions, words: Sequence[str]) -> Scored:
 def _data_set(
     options: ScoreOptions, kind: ClassScores | TextScores, words: Sequence[str]
 ) -> DataConfig:
-    """Read the data set, or heron's usual one, with the words' overrides.
+    """Read `data=`, or the task's default data set; of labels, an empty one; with the overrides.
 
     Raises:
-        ConfigError: a data set of another task, or words without a data set.
+        ConfigError: a data set of another task, or overrides without a data set.
     """
     name = options.data
     if name is None and isinstance(kind, TextScores):
@@ -256,13 +257,13 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
 def _gold_ids(
     options: ScoreOptions, config: DataConfig, gold: FileTable, predictions: FileTable
 ) -> str:
-    """Choose the column of the gold file's ids: the option's, or a usual one that is there."""
+    """Choose the column of the gold file's ids; without it, rows are named by their lines."""
     if options.guid_column:
         return options.guid_column
     usual = config.columns.guid
     ids = predictions.find((usual, *GUIDS))
     if ids and str(predictions.rows[0][ids]).startswith(f"{table_stem(gold.path)}:"):
-        return usual  # `heron predict` has named the rows by their lines
+        return usual  # `heron predict` has named the rows by their lines: no other column is meant
     return gold.find((usual, *GUIDS)) or "guid"
 
 
@@ -330,7 +331,7 @@ def _score_texts(options: ScoreOptions, config: DataConfig, kind: TextScores) ->
 
     absent = predicted.count(None)
     if absent:
-        notes.append(f"{table.path}: absent {column}, taken for an empty one: {absent}")
+        notes.append(f"{table.path}: rows without {column}, scored as an empty text: {absent}")
 
     notes += [f"{options.gold}: {note}" for note in kind.notes(examples)]
     signature = None if bertscores is None else bertscores.signature
@@ -412,7 +413,7 @@ def _align(
     rows: Rows,
     gold_columns: Sequence[str],
 ) -> tuple[Frame, list[str]]:
-    """Find the prediction of each gold row that counts; others are allowed.
+    """Find the prediction of each scored gold row; predictions of other rows are ignored.
 
     Args:
         options, config: as for the scores.
@@ -515,7 +516,7 @@ def _gold_column(options: ScoreOptions, config: DataConfig, gold: FileTable) -> 
     """Find the label column: the data set's for this file, or a usual one.
 
     Raises:
-        DataError: there is none, or the data set has several.
+        DataError: there is none, or the file has several of the data set's.
     """
     usual: Sequence[str] = GOLD_COLUMNS
     if options.data:
@@ -627,7 +628,7 @@ def _read_as(table: FileTable, reader: LabelReader) -> list[str]:
 
 
 def _with_columns(options: ScoreOptions, config: DataConfig) -> DataConfig:
-    """Name the ids of a table, and the texts of a run's own `predictions/<split>.parquet`."""
+    """Set `data.columns`: the ids of a table, and text and gold of a run's own predictions."""
     columns = replace(config.columns)
     if options.group_column:
         columns.group = options.group_column

@@ -32,10 +32,12 @@ def first_run(config: Config, run_job: RunJob, overrides: Sequence[str] = ()) ->
     Args:
         config: of the run with the curriculum.
         run_job: trains a run.
-        overrides: what the user typed for this run; they are in the first run's name as well.
+        overrides: what the user typed for this run; those that also hold for the first run are in
+            its name.
 
     Returns:
-        Its folder; None for a curriculum that needs no such run.
+        Its folder, or what `curriculum.dynamics` names, which may be a table of statistics; None
+        for a curriculum that needs neither.
 
     Raises:
         ConfigError: `curriculum.embeddings=trained` with a folder of dynamics that is no run.

@@ -279,8 +279,7 @@ def build_module(config: Config, data: DataModule, first: RunFolder | None = Non
     """Build encoder, head and task module for a DataModule, and give it what the training needs.
 
     Its batches get the vectors of a frozen encoder, computed here unless they are stored, and a
-    curriculum plans them. `first` is the run that the curriculum learns from; None where its
-    dynamics are named (`curriculum.dynamics`), or it needs none.
+    curriculum plans them. `first` is what `heron.training.curriculum.first_run` returns.
     """
     if config.curriculum.name != "none" and data.curriculum is None:
         from heron.training.curriculum import build_curriculum  # start-up time

@@ -54,7 +54,7 @@ def detection(
     total = len(score)
     positives = int(flipped.sum())
     if not total:
-        raise ConfigError("no example has a score to be graded by")
+        raise ConfigError("no example has a score: there is nothing to rank")
 
     auroc = float("nan")
     if 0 < positives < total:
@@ -99,11 +99,11 @@ def wrong_labels(examples: Mapping[str, Example], guids: Sequence[str]) -> np.nd
     return np.array(wrong, bool)
 
 
-def within_classes(score_N: np.ndarray, wrong_N: np.ndarray, gold_N: np.ndarray) -> float:
+def auroc_within_classes(score_N: np.ndarray, wrong_N: np.ndarray, gold_N: np.ndarray) -> float:
     """Compute the AUROC over pairs of a wrong and a right label in one class.
 
-    Error rates differ between classes, so a score that depends on the class only ranks well over
-    all examples; here it has .5.
+    Error rates differ between classes, so even a score that depends on nothing but the class ranks
+    well over all examples; here it gets .5.
 
     Args:
         score_N: the score, float; examples with NaN are left out.
@@ -167,6 +167,6 @@ def grade(
     graded = {}
     for name, score_N in {**scores, "class": rates_C[gold_N]}.items():
         overall = detection(score_N, wrong_N)
-        graded[name] = overall, within_classes(score_N, wrong_N, gold_N)
+        graded[name] = overall, auroc_within_classes(score_N, wrong_N, gold_N)
 
     return graded

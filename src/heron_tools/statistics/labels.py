@@ -96,9 +96,10 @@ def split_statistics(
 
     Returns:
         For each class the number of `rows`, its `share` of the split's rows, and means over its
-        rows (None: not defined): `first`, `second`, `overlap` (see `Shape`), `ttr` (type-token
-        ratio of both texts together), `pos` (its part-of-speech term; None: of lemmas only) and
-        `mattr` (its moving average). All but numbers of words are fractions.
+        rows (None: not defined): `first`, `second`, `overlap` (see `Shape`), `ttr` (mean of
+        the ratios of distinct lemmas and of distinct part-of-speech tags, over both texts; of
+        lemmas alone without tags), `pos` (the ratio of tags; None without tags) and `mattr` (moving
+        average of the ratio of lemmas). All but `rows`, `first` and `second` are fractions.
 
     Source: RoNLI, Table 2; LCHAIM, section 3.1 (overlap by class).
     """

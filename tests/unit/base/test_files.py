@@ -111,7 +111,7 @@ def test_a_lock_lets_one_process_in_at_a_time(tmp_path):
 
 
 def test_a_process_forked_under_a_lock_has_no_part_in_it(tmp_path):
-    """A loader's workers may outlive a killed run for seconds, which can go on at once."""
+    """A killed run can go on at once, though its loader's workers may outlive it by seconds."""
     context = multiprocessing.get_context("fork")
     begun, over = context.Event(), context.Event()
     with locked(tmp_path / "lock"):

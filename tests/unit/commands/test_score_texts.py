@@ -221,7 +221,7 @@ def test_an_absent_answer_is_an_empty_one_and_counted(gold, tmp_path, capsys):
     rows = [{"guid": guid, "prediction": text or None} for guid, text in ANSWERS.items()]
     mine.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     assert score(gold, mine) == expected
-    assert "taken for an empty one: 1" in " ".join(capsys.readouterr().out.split())
+    assert "scored as an empty text: 1" in " ".join(capsys.readouterr().out.split())
 
 
 def test_packed_gold_files_are_read(gold, tmp_path):

@@ -58,7 +58,9 @@ def test_a_fork_that_exits_when_it_is_imported_is_an_error_with_file_and_line(fo
 
 
 @pytest.mark.parametrize("name", ["absent", "empty"])
-def test_a_named_fork_that_is_none_is_said_once(tmp_path, monkeypatch, name, capsys):
+def test_a_folder_in_HERON_FORKS_that_is_no_fork_is_warned_about_once(
+    tmp_path, monkeypatch, name, capsys
+):
     (tmp_path / "empty").mkdir()
     monkeypatch.setenv("HERON_FORKS", str(tmp_path / name))
     assert main(["data", "chronicle"]) == 0

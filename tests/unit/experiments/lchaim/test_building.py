@@ -48,7 +48,7 @@ def test_data_lchaim_reads_what_was_built_though_a_text_has_no_translation(build
 
 
 def test_pairs_without_any_translation_are_an_error(build, capsys, tmp_path):
-    with pytest.raises(AssertionError):
+    with pytest.raises(AssertionError):  # of `build`: the exit code is not 0
         build([{"key": "text_9", "text_translated": "ת"}])
     assert "3 without a translation" in capsys.readouterr().err
     assert not (tmp_path / "out.jsonl").exists()

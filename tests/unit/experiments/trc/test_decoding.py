@@ -86,7 +86,7 @@ def test_windows_are_decoded_by_themselves_and_whatever_the_order_of_rows():
     assert decoded_R[-1] == probabilities_RC[-1].argmax()
 
 
-def test_fewer_and_other_orders_of_classes_are_decoded_by_their_names():
+def test_probabilities_are_matched_to_classes_by_name_if_some_are_absent_or_reordered():
     labels = ["AFTER", "BEFORE"]
     pairs = window(3)  # 0-1, 0-2, 1-2
     probabilities_RC = np.array([[0.1, 0.9], [0.6, 0.4], [0.2, 0.8]], dtype="float32")
@@ -94,7 +94,7 @@ def test_fewer_and_other_orders_of_classes_are_decoded_by_their_names():
 
 
 @pytest.mark.parametrize("head", ["window", "ess"])
-def test_a_run_is_scored_either_way(head, tmp_path):
+def test_evaluate_adds_transitive_scores_and_keeps_the_others(head, tmp_path):
     folder = small_runs.train(tmp_path, f"head={head}")
     before = folder.read_scores()["test"]
     out = tmp_path / "scores.json"

@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as arrays
 from sklearn.metrics import roc_auc_score
 
 from heron.data.examples import Example
-from heron_tools.noise.grading import detection, grade, within_classes, wrong_labels
+from heron_tools.noise.grading import auroc_within_classes, detection, grade, wrong_labels
 
 ROWS = st.lists(st.tuples(st.integers(0, 2), st.booleans(), st.integers(0, 5)), min_size=1)
 
@@ -31,7 +31,7 @@ def test_within_classes_is_the_auroc_over_pairs_of_one_class(rows):
         for j in np.flatnonzero(~wrong)
         if gold[i] == gold[j]
     ]
-    found = within_classes(score.astype(float), wrong, gold)
+    found = auroc_within_classes(score.astype(float), wrong, gold)
     assert found == pytest.approx(np.mean(pairs)) if pairs else np.isnan(found)
 
 

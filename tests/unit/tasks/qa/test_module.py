@@ -69,7 +69,7 @@ def with_more_answers(data):
 
 @pytest.mark.parametrize("head", ["span", "biaffine"])
 def test_with_soft_answers_a_window_learns_each_answer_that_lies_in_it(chronicle_config, head):
-    # The pairs of tokens that `biaffine` compares are the same for each answer.
+    # No answer is longer than 40 tokens: with one answer or all, `biaffine` has the same spans.
     longest = "task.max_answer_tokens=40"
     words = (f"head={head}", *SMALL, *WINDOWS, longest, "optim.soft.answers=true")
     config = chronicle_config(*words)
@@ -88,7 +88,6 @@ def test_with_soft_answers_a_window_learns_each_answer_that_lies_in_it(chronicle
                 each_BK[:, k] = module._likelihood(logits, one)[1]
         each_BK[answers_BK2[:, :, 0] < 0] = torch.nan
         torch.testing.assert_close(found, each_BK.nanmean(dim=1).mean())
-        assert (answers_BK2[:, 0] == AnswerColumns.of(batch).first_B2).all()
         several += int((answers_BK2[:, 1:, 0] > 0).sum())
         for window, row in enumerate(batch.owners_B.tolist()):
             example = next(
@@ -122,7 +121,7 @@ def test_biaffine_loss_is_the_cross_entropy_over_all_spans_and_none(built):
     torch.testing.assert_close(loss, torch.stack(losses).mean())
 
 
-def test_smoothing_spreads_a_share_over_the_places_of_the_text_alone(built):
+def test_smoothing_spreads_a_share_over_the_tokens_of_the_text_and_no_answer(built):
     module, _, batch = built("head=span", "optim.label_smoothing=0.2")
     with torch.no_grad():
         logits = module.logits(batch)
@@ -130,9 +129,9 @@ def test_smoothing_spreads_a_share_over_the_places_of_the_text_alone(built):
     allowed_BL = AnswerColumns.of(batch).context_BL.clone()
     allowed_BL[:, 0] = True
     parts = []
-    for scores_BL, gold_B in ((logits.start_BL, 0), (logits.end_BL, 1)):
+    for scores_BL, side in ((logits.start_BL, 0), (logits.end_BL, 1)):
         for scores_L, allowed_L, gold in zip(
-            scores_BL, allowed_BL, AnswerColumns.of(batch).first_B2[:, gold_B], strict=True
+            scores_BL, allowed_BL, AnswerColumns.of(batch).first_B2[:, side], strict=True
         ):
             log_p = scores_L[allowed_L].log_softmax(0)
             own = scores_L.log_softmax(0)[gold]
@@ -231,7 +230,7 @@ def test_gold_answers_map_to_themselves(built):
     predictions = module.tune(module.collect(outputs, data, VALIDATION))
     features = data.features[VALIDATION]
     options = feature_options(data.config)
-    inexact = {
+    inexact = {  # questions whose gold answer begins or ends inside a token
         example.guid
         for example in data.examples[VALIDATION]
         if qa_features([example], data.tokenizer, options).counts["answers_inexact"][0]
@@ -239,7 +238,7 @@ def test_gold_answers_map_to_themselves(built):
     assert len(inexact) < len(features) / 2
     given = dict(zip(predictions.guids, predictions.texts, strict=True))
     for guid, gold in zip(predictions.guids, predictions.golds, strict=True):
-        if guid not in inexact:  # whose gold begins or ends inside a token
+        if guid not in inexact:
             assert given[guid] == gold
     assert module.head.threshold.item() == predictions.threshold
 
@@ -277,9 +276,9 @@ def test_answers_are_spelt_and_counted_as_in_the_file_whatever_is_unified(
         assert [text[start:end] for text, start, end in places] == answers
 
 
-def made_up(none, right, golds):
-    """Predictions whose answers are right or wrong, with the given scores of "no answer"."""
-    texts = [gold[0] if ok and gold else "wrong" for ok, gold in zip(right, golds, strict=True)]
+def made_up(none, golds):
+    """Predict each gold answer, "wrong" where there is none, with these scores of "no answer"."""
+    texts = [gold[0] if gold else "wrong" for gold in golds]
     examples = [
         Example(str(number), "g", label="answer" if gold else "no_answer", side={"answers": gold})
         for number, gold in enumerate(golds)
@@ -292,8 +291,8 @@ def made_up(none, right, golds):
     ("none", "golds", "threshold"),
     [([-5, -4, -3], [["x"]] * 3, 0.0), ([-1, 9], [["x"], []], 0.0), ([2, 9], [["x"], []], 5.5)],
 )
-def test_of_thresholds_that_are_as_good_0_is_chosen(none, golds, threshold):
-    assert made_up(none, [True] * len(none), golds).tuned().threshold == threshold
+def test_the_threshold_is_0_where_0_is_as_good_as_the_best(none, golds, threshold):
+    assert made_up(none, golds).tuned().threshold == threshold
 
 
 def test_where_all_have_answers_there_is_no_threshold(built):
