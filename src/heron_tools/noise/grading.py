@@ -54,7 +54,7 @@ def detection(
     total = len(score)
     positives = int(flipped.sum())
     if not total:
-        raise ConfigError("no example has a score: there is nothing to rank")
+        raise ConfigError("no example has a score, so none can be graded")
 
     auroc = float("nan")
     if 0 < positives < total:
