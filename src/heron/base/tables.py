@@ -47,7 +47,7 @@ _LONGEST = 1 << 24
 _JSON = re.compile(r'\s*(?:(\[)\s*[{\]]|\{\s*(?:["}]|$))')
 _JSON_LINES = re.compile(r"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
 # Names of the value itself in what Label Studio, pipelines and evaluation scripts write for it.
-_NAMED: tuple[str, ...] = (
+_NAMED = (
     "choices",
     "choice",
     "label",
@@ -55,8 +55,9 @@ _NAMED: tuple[str, ...] = (
     "answer",
     "prediction_text",
     "summary_text",
+    "generated_text",
+    "translation_text",
 )
-_NAMED += ("generated_text", "translation_text")
 _LFS = b"version https://git-lfs"  # how what git-lfs stores in place of a file begins
 _HEAD = 1 << 16  # characters that tell a file's format
 # Errors of files, gzip, Parquet and encodings.
@@ -167,6 +168,8 @@ def plain_value(value: Any) -> Any:
     A list of one value is that value, and of answers with scores the best. A mapping is the value
     under its one name in `_NAMED`, such as `{"label": ..., "score": ...}`. Empty ones are None.
     """
+    if isinstance(value, str):  # nearly all cells
+        return value
     if isinstance(value, bytes):
         return value.decode(errors="backslashreplace")
     if not isinstance(value, Mapping | list | tuple):
@@ -193,7 +196,8 @@ def _score(answer: Any) -> float | None:
 
 def is_missing(value: Any) -> bool:
     """Tell whether a cell holds nothing: None, NaN or blank text; the text `nan` is a text."""
-    value = plain_value(value)
+    if not isinstance(value, str):
+        value = plain_value(value)
     if isinstance(value, str):
         return not value.strip()
     return value is None or (isinstance(value, float) and value != value)
@@ -206,11 +210,12 @@ def cell_text(value: Any) -> str:
         NotTextError: a list of several values, or a mapping that `plain_value` does not know.
     """
     value = plain_value(value)
-    if isinstance(value, Collection) and not isinstance(value, str):
-        count = len(value)
-        raise NotTextError(f"is {count} values and no single one: {value!r:.60}")
-    if isinstance(value, float | Decimal) and math.isfinite(value) and value == int(value):
-        value = int(value)
+    if not isinstance(value, str):
+        if isinstance(value, Collection):
+            count = len(value)
+            raise NotTextError(f"is {count} values and no single one: {value!r:.60}")
+        if isinstance(value, float | Decimal) and math.isfinite(value) and value == int(value):
+            value = int(value)
     text = str(value)
     if not text.isascii():
         text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))

@@ -91,7 +91,6 @@ def name_and_script(code: str) -> tuple[str, str]:
 
 
 @cache
-@cache
 def unlisted(code: str) -> Language | None:
     """Describe the language of an ISO 639 code, which may end in a script (`ko`, `sr-Latn`).
 
