@@ -50,8 +50,8 @@ __all__ = ["Hydra", "OverridesParser", "get_args_parser"]
 
 
 _parse = OverridesParser.parse_rule
+_DATA = re.compile("^data:", re.MULTILINE)  # a file that sets keys of the data set
 # A colon of a mapping without a blank after it, which YAML needs; or a quoted text.
-_DATA = re.compile("^data:", re.MULTILINE)
 _COLON = re.compile(r"""('[^']*'|"[^"]*")|:(?! )""")
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from heron.base.tables import FileTable, is_missing
+from heron.base.tables import FileTable, is_missing, plain_value
 from heron.data.offsets import count_utf16, from_utf16
 
 REGIONS = "heron: regions"  # column with the regions of a row; None where nobody has annotated it
@@ -33,8 +33,8 @@ class Region(NamedTuple):
 
     def classes(self) -> dict[str, Any]:
         """Read the chosen classes by the name of the tag: one, or a list of several."""
-        values = self.tags.items()
-        return {name: _class_of(value) for name, value in values if "choices" in value}
+        chosen = {name: value["choices"] for name, value in self.tags.items() if "choices" in value}
+        return {name: plain_value(choices) for name, choices in chosen.items()}
 
     def text(self) -> str:
         """Read what the annotator has written; empty for nothing."""
@@ -145,15 +145,6 @@ def _regions(results: Iterable[Mapping[str, Any]]) -> list[Region]:
     return list(regions.values())
 
 
-def _class_of(value: Any) -> Any:
-    """Read chosen classes: one, or a list of several."""
-    if isinstance(value, Mapping) and "choices" in value:
-        value = value["choices"]
-    if isinstance(value, list) and len(value) == 1:
-        return value[0]
-    return value
-
-
 def _flat_rows(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the cells of a row of JSON-MIN or CSV, which is an annotation."""
     cells = {}
@@ -164,7 +155,7 @@ def _flat_rows(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if regions:
         yield {**cells, REGIONS: regions}
     else:
-        plain = {name: _class_of(cell) for name, cell in cells.items()}
+        plain = {name: plain_value(cell) for name, cell in cells.items()}
         yield {**plain, REGIONS: None if is_missing(row["annotation_id"]) else []}
 
 

@@ -200,7 +200,7 @@ class TextsConfig:
     overlap: Count = 8
 
 
-def own_table(values: Mapping[str, Any]) -> str:
+def own_table_name(values: Mapping[str, Any]) -> str:
     """Name a user's own table (`data=own_*`) by its folder and file, or by its id of the hub.
 
     Args:
@@ -330,8 +330,8 @@ class DataConfig(ConstrainedConfig):
 
     @property
     def own(self) -> str:
-        """The name of a user's own table, see `own_table`."""
-        return own_table(asdict(self))
+        """The name of a user's own table, see `own_table_name`."""
+        return own_table_name(asdict(self))
 
     @property
     def folder_name(self) -> str:

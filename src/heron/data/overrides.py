@@ -53,7 +53,8 @@ def _overridden(values: Any, words: Sequence[str]) -> DataConfig:
         resolved: Any = OmegaConf.to_container(values, resolve=True)
     except OmegaConfBaseException as error:
         raise ConfigError(explain(error, prefix="data.")) from error
-    return parse(DataConfig, own_files(resolved, default_data_dir()), "data.")
+    completed = own_files(resolved, default_data_dir(), default_cache_dir())
+    return parse(DataConfig, completed, "data.")
 
 
 def read_override(word: str) -> tuple[str, Any]:
@@ -75,7 +76,7 @@ def read_override(word: str) -> tuple[str, Any]:
     return override.key_or_group, value
 
 
-def own_files(values: Mapping[Any, Any], data_dir: Path) -> dict[str, Any]:
+def own_files(values: Mapping[Any, Any], data_dir: Path, cache_dir: Path) -> dict[str, Any]:
     """Complete the entries of a user's own files in the values of `data`.
 
     A path relative to the working directory becomes absolute; several files become one. Where no
@@ -84,6 +85,7 @@ def own_files(values: Mapping[Any, Any], data_dir: Path) -> dict[str, Any]:
     Args:
         values: of `data`, not checked yet.
         data_dir: `paths.data`.
+        cache_dir: `paths.cache`, for several files that become one.
 
     Returns:
         The values of `data`; those given stay as they are.
@@ -97,7 +99,7 @@ def own_files(values: Mapping[Any, Any], data_dir: Path) -> dict[str, Any]:
         path = Path(str(file.get("path", ""))).expanduser()
         shards = _shards(path, data_dir)
         if shards:
-            path = merge_shards(shards, default_cache_dir())
+            path = merge_shards(shards, cache_dir)
         if not is_pinned and path.is_file():
             file["path"] = str(path.absolute())
 

@@ -176,7 +176,6 @@ def classes_in(
         ConfigError: more than 1,000 classes: the column is no label.
         DataError: cells that hold several values.
     """
-
     counts = _count_labels(path, config)
     named = {cell_text(alias): name for alias, name in aliases.items()}
     are_numbers = all(re.fullmatch(r"-?\d+", label) for label in counts)

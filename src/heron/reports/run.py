@@ -14,7 +14,7 @@ from heron.base.cells import SYNTHETIC, Cell, Formatted, Interval, Table, show
 from heron.base.files import write_file
 from heron.base.secrets import redact
 from heron.base.terminal import print_lines, print_tables
-from heron.data.config import own_table
+from heron.data.config import own_table_name
 from heron.languages import LANGUAGES
 from heron.metrics.classification import score_task
 from heron.metrics.names import COPIED_NOTE, COPIES, is_copied
@@ -407,7 +407,7 @@ def _cards(artefacts: Artefacts, numbers: Sequence[int]) -> list[dict[str, Any]]
 
 def _describe(run: RunRecord) -> str:
     """Name a run by its data, head, encoder and seed; empty where its configuration is gone."""
-    data = own_table(run.setting("data", {})) or run.setting("data.name")
+    data = own_table_name(run.setting("data", {})) or run.setting("data.name")
     if not data:
         return ""
 

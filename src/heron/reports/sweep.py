@@ -14,7 +14,7 @@ from heron.base.cells import SYNTHETIC, Cell, Formatted, Table, summarize, to_cs
 from heron.base.errors import HeronError, first_line
 from heron.base.files import write_file
 from heron.base.terminal import print_lines, print_tables
-from heron.data.config import own_table
+from heron.data.config import own_table_name
 from heron.metrics.names import COPIED_NOTE, is_copied
 from heron.reports.pages import render
 from heron.reports.run import (
@@ -157,7 +157,7 @@ def write_report(
 
 def title_of(runs: Sequence[RunRecord], folder: Path) -> str:
     """Name a sweep by its folder, after a user's own tables."""
-    tables = {own_table(run.setting("data", {})) for run in runs} - {""}
+    tables = {own_table_name(run.setting("data", {})) for run in runs} - {""}
     return ", ".join([*sorted(tables), folder.resolve().name])
 
 

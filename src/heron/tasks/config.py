@@ -417,7 +417,9 @@ def read(values: Mapping[Any, Any], composed: bool = False) -> Config:
         from heron.data.overrides import own_files  # start-up time
 
         paths = whole.get("paths") or {}
-        whole["data"] = own_files(data, Path(str(paths.get("data") or "data")))
+        data_dir = Path(str(paths.get("data") or "data"))
+        cache_dir = Path(str(paths.get("cache") or "cache"))
+        whole["data"] = own_files(data, data_dir, cache_dir)
     config = parse(Config, whole)
     if composed and not _reads_train(config):
         config.data.files.pop(TRAIN, None)
