@@ -12,7 +12,7 @@ TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PAR
 BENCH = $(TEST_ENV) PYTHONPATH=tests/helpers$(addprefix :,$(PYTHONPATH)) HERON_DATA=$(abspath $(HERON_DATA)) \
 	HERON_ENCODER=$(abspath $(HERON_ENCODER)) $(BIN)/python -m tests.benchmarks
 
-.PHONY: demo test test-real docs fuzz lint format bench lock update clean help
+.PHONY: demo test test-real test-cluster docs fuzz lint format bench lock update clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -42,6 +42,11 @@ test-real: .venv/installed  ## what needs the papers' data and a pretrained enco
 		$(BIN)/python -m pytest -m real -rs
 	@$(BIN)/python -c "import hydra_plugins.hydra_joblib_launcher" 2>/dev/null || \
 		echo "NOT TESTED: Hydra's launchers. $(BIN)/python -m pip install -e .[launchers], then again."
+
+test-cluster: .venv/installed  ## on a SLURM of this machine, and on Ray
+	@which slurmctld slurmd munged srun >/dev/null || echo "NOT TESTED: SLURM. apt-get install slurm-wlm, then again."
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[launchers,ray]'
+	$(TEST_ENV) $(BIN)/python -m pytest -m real -rs tests/cluster
 
 .venv/docs: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'

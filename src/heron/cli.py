@@ -16,7 +16,8 @@ from heron.base.cells import to_json
 from heron.base.errors import ConfigError, HeronError, nearest, os_error_text, visible
 from heron.base.folders import VERSION
 from heron.base.secrets import redact
-from heron.base.signals import exit_code, interruptible, terminable
+from heron.base.signals import Terminated, exit_code, interruptible, terminable
+from heron.base.slurm import requeue
 from heron.commands import COMMANDS, GROUPS, OWN
 
 # oneDNN caches 1,024 kernels, each with its memory, and batches of texts keep bringing new shapes:
@@ -101,6 +102,8 @@ def _run(arguments: list[str]) -> int:
         print(f"heron {name}: {visible(redact(os_error_text(error, rest)))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as error:
+        if isinstance(error, Terminated):
+            requeue()
         again = "resumes it" if COMMANDS[name].resumes else "begins again"
         print(f"\nheron {name}: interrupted; the same command {again}", file=sys.stderr)
         return exit_code(error)

@@ -1,4 +1,8 @@
-"""How processes end: SIGTERM, from clusters and people, like Ctrl+C; workers with their parent."""
+"""How processes end: SIGTERM, from clusters and people, like Ctrl+C; workers with their parent.
+
+In a job of SLURM, SIGUSR1 and SIGUSR2 do what SIGTERM does: `sbatch --signal=` sends them before
+the time limit. Lightning's users ask for the first, submitit for the second.
+"""
 
 import multiprocessing
 import os
@@ -17,10 +21,18 @@ _AGAIN = 30.0  # seconds in which a repeated signal is ignored: groups get it tw
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM has asked this process to end; handled like Ctrl+C."""
+    """SIGTERM, or another of `ending_signals`, has asked this process to end, as Ctrl+C does."""
 
-    def __init__(self) -> None:
+    def __init__(self, number: int = signal.SIGTERM) -> None:
         super().__init__("by SIGTERM")
+        self.signal = number
+
+
+def ending_signals() -> set[int]:
+    """The signals that ask this process to end, besides Ctrl+C."""
+    if "SLURM_JOB_ID" in os.environ:
+        return {signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
+    return {signal.SIGTERM}
 
 
 def exit_code(error: KeyboardInterrupt) -> int:
@@ -40,13 +52,13 @@ def terminable() -> Iterator[None]:
     try:
         yield
     finally:
-        _set(before)
+        _restore(before)
 
 
 @contextmanager
 def hold_sigterm() -> Iterator[None]:
     """Delay SIGTERM until the block ends; processes started in it call `let_sigterm_through`."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    signal.pthread_sigmask(signal.SIG_BLOCK, ending_signals())
     try:
         yield
     finally:
@@ -55,7 +67,7 @@ def hold_sigterm() -> Iterator[None]:
 
 def let_sigterm_through() -> None:
     """Unblock SIGTERM; one that has come meanwhile is handled now."""
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ending_signals())
 
 
 @contextmanager
@@ -105,10 +117,10 @@ class Deferred:
     """Notes SIGTERM from `begin` to `end`; a training has 20 seconds to save before it ends."""
 
     def __init__(self) -> None:
-        self.asked = False  # whether SIGTERM has come
+        self.asked: int | None = None  # the signal that has come
         self.saving = False  # nothing is raised meanwhile
         self._asked_at = 0.0
-        self._before: Any = None
+        self._before: dict[int, Any] = {}
         self._timer: threading.Timer | None = None
 
     def begin(self) -> None:
@@ -119,18 +131,18 @@ class Deferred:
         """Handle SIGTERM as before; the caller raises one that was noted."""
         if self._timer is not None:
             self._timer.cancel()
-        _set(self._before)
-        self._before = None
+        _restore(self._before)
+        self._before = {}
 
-    def _note(self, *_: Any) -> None:
-        if not self.asked:
-            self.asked = True
+    def _note(self, number: int, _: Any) -> None:
+        if self.asked is None:
+            self.asked = number
             self._asked_at = time.monotonic()
             self._timer = threading.Timer(_TO_SAVE, os.kill, (os.getpid(), signal.SIGTERM))
             self._timer.daemon = True
             self._timer.start()
         elif not self.saving and time.monotonic() - self._asked_at >= _TO_SAVE:
-            raise Terminated
+            raise Terminated(self.asked)
 
 
 class _Raise:
@@ -140,22 +152,32 @@ class _Raise:
         self._process = os.getpid()
         self._raised_at = -_AGAIN
 
-    def __call__(self, *_: Any) -> None:
+    def __call__(self, number: int, _: Any) -> None:
         if os.getpid() != self._process:  # in a fork, which has nothing to save
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            os.kill(os.getpid(), signal.SIGTERM)
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
         elif time.monotonic() - self._raised_at >= _AGAIN:
             self._raised_at = time.monotonic()
-            raise Terminated
+            raise Terminated(number)
 
 
-def _set(handler: Callable[..., Any] | int | None) -> Any:
-    """Set the handler of SIGTERM; returns the one before, None where nothing was changed.
+def _set(handler: Callable[[int, Any], None]) -> dict[int, Any]:
+    """Set the handler of `ending_signals`; returns those before, for `_restore`.
 
-    Only the main thread can, and a process that was started to ignore SIGTERM ignores it.
+    Only the main thread can, and a process that was started to ignore a signal ignores it.
     """
-    before = signal.getsignal(signal.SIGTERM)
-    is_main = threading.current_thread() is threading.main_thread()
-    if handler is None or not is_main or before == signal.SIG_IGN:
-        return None
-    return signal.signal(signal.SIGTERM, handler)
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+
+    before = {}
+    for number in ending_signals():
+        if signal.getsignal(number) != signal.SIG_IGN:
+            before[number] = signal.signal(number, handler)
+    return before
+
+
+def _restore(handlers: dict[int, Any]) -> None:
+    """Handle signals again as before `_set`."""
+    for number, handler in handlers.items():
+        if handler is not None:  # None: it was not set from Python
+            signal.signal(number, handler)

@@ -17,7 +17,7 @@ from heron.metrics.names import with_copied
 from heron.results.collect import RunRecord, collect, headline_metrics, is_run
 
 _BAD = ("failed", "broken")
-_STATES = (*SETTLED, "running", "pending", "interrupted", *_BAD, "absent")
+_STATES = (*SETTLED, "running", "pending", "interrupted", "requeued", *_BAD, "absent")
 
 
 @dataclass

@@ -17,6 +17,7 @@ from heron.base.folders import shortened
 from heron.base.run_folder import RunFolder, open_run
 from heron.base.secrets import redacted
 from heron.base.signals import Terminated
+from heron.base.slurm import submitit_returns
 from heron.base.terminal import begin, print_lines
 from heron.config.compose import run_application
 from heron.config.hydra_door import running_config
@@ -79,7 +80,8 @@ def train(config: DictConfig) -> float | None:
             folder.discard()
         raise
 
-    work(job)
+    with submitit_returns():
+        work(job)
     return job.score()
 
 

@@ -24,7 +24,7 @@ from heron.base.files import locked
 from heron.base.ranks import count_cores, uses_gpu
 from heron.base.run_folder import SETTLED
 from heron.base.secrets import redacted
-from heron.base.signals import INTERRUPTED, end_with_parent
+from heron.base.signals import INTERRUPTED, Terminated, end_with_parent
 from heron.sweeps.isolation import JobProcess, killed, train_beside
 from heron.tasks.config import Config
 from heron.training.run import (
@@ -35,6 +35,7 @@ from heron.training.run import (
     Clock,
     Run,
     count_ranks,
+    ending_state,
     failure,
     job_exit_code,
 )
@@ -176,7 +177,7 @@ class RanksProcess(JobProcess):
         if self._kills():
             return False
         failures = self._failures()
-        was_first = bool(failures) and failures[0]["state"] == "interrupted"
+        was_first = bool(failures) and failures[0]["state"] != "failed"
         return was_first or -signal.SIGTERM in self._first
 
     def _cause(self) -> dict[str, Any]:
@@ -190,8 +191,9 @@ class RanksProcess(JobProcess):
         if failures:
             cause = {key: value for key, value in failures[0].items() if key != "time"}
         if self._was_interrupted():
-            by_sigterm = "Terminated: by SIGTERM"
-            return {**cause, "state": "interrupted", "error": by_sigterm, "retry": True}
+            by_sigterm = Terminated()
+            error = f"Terminated: {by_sigterm}"
+            return {**cause, "state": ending_state(by_sigterm), "error": error, "retry": True}
 
         kills = self._kills()
         if cause and not kills:

@@ -44,7 +44,9 @@ def start_server(preload: Sequence[str] = (), job: Run | None = None) -> None:
         job: whose data it reads; None: no data.
     """
     _context.set_forkserver_preload([*preload, "heron.sweeps.preload"])
-    resource_tracker.ensure_running()  # starting it later would unblock SIGTERM
+    with hold_sigterm():
+        resource_tracker.ensure_running()  # starting it later would unblock SIGTERM
+
     os.environ[READ] = str(job.folder.config) if job else ""
     # SIGTERM to a whole process group must not end the server: only it learns how jobs end.
     with _without_main(), hold_sigterm():

@@ -204,6 +204,10 @@ def run_grid(sweeper: Any) -> list[list[JobReturn]]:
     loader, config = sweeper.hydra_context.config_loader, sweeper.config
     jobs = grid(loader, config)
     begin_sweep(loader, config, jobs[0])
+    if type(sweeper.launcher).__name__ == "SlurmLauncher":
+        from heron.sweeps.slurm_watcher import watch_without_accounting  # an extra of heron's
+
+        watch_without_accounting()
     size = sweeper.max_batch_size or len(jobs)
     batches = []
     for start in range(0, len(jobs), size):

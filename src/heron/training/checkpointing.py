@@ -6,6 +6,7 @@ import csv
 import os
 import pickle
 import shutil
+import signal
 import time
 import zipfile
 from collections.abc import Mapping
@@ -112,13 +113,13 @@ class LastCheckpoint(Checkpoint):
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """End the run if SIGTERM has come: the last epoch is saved and reported to the search."""
         if self._is_asked_to_end():
-            raise Terminated
+            raise self._terminated()
 
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """End the run if SIGTERM has come, unless the search has ended the training anyway."""
         self._sigterm.end()
         if self._sigterm.asked and not ended_early(trainer):
-            raise Terminated
+            raise self._terminated()
 
     def on_exception(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, exception: BaseException
@@ -154,7 +155,7 @@ class LastCheckpoint(Checkpoint):
             self.history.rows = rows
 
         if is_asked_to_end:
-            raise Terminated
+            raise self._terminated()
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Save when the epoch, its validation and its best checkpoint are done."""
@@ -162,7 +163,12 @@ class LastCheckpoint(Checkpoint):
 
     def _is_asked_to_end(self) -> bool:
         """Tell whether SIGTERM has come, to this process or another one of the training."""
-        return ranks.sum_over_ranks(torch.tensor(int(self._sigterm.asked))).item() > 0
+        is_asked = torch.tensor(int(self._sigterm.asked is not None))
+        return ranks.sum_over_ranks(is_asked).item() > 0
+
+    def _terminated(self) -> Terminated:
+        """Make the error that ends the run; it names the signal that came to this process."""
+        return Terminated(self._sigterm.asked or signal.SIGTERM)
 
     def _is_due(self, step: int) -> bool:
         """Tell whether the time or the steps between two checkpoints are over."""

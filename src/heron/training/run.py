@@ -1,10 +1,10 @@
 """One run's life: open, claimed, running, ended; and what its `status.json` holds.
 
 `status.json` says where it is: `pending` (planned by a sweep) -> `running` (with a heartbeat) ->
-`done`, `pruned`, `tried` (`trainer.fast_dev_run`), `failed` or `interrupted`; from which code,
-files and machine it comes, and why it failed. Whoever works on a run holds its folder's lock. Where
-the status says `running` while nobody holds it, the process is gone, and `RunFolder.state` says
-`failed`.
+`done`, `pruned`, `tried` (`trainer.fast_dev_run`), `failed`, `interrupted` or `requeued` (SLURM
+runs it again); from which code, files and machine it comes, and why it failed. Whoever works on a
+run holds its folder's lock. Where the status says `running` while nobody holds it, the process is
+gone, and `RunFolder.state` says `failed`.
 
 Light to import: Lightning and transformers are loaded when a run begins, so that a mistake in a
 command line is answered at once. A sweep's parent process claims every folder and trains in none.
@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from heron.base import ranks
+from heron.base import ranks, slurm
 from heron.base.errors import (
     ConfigError,
     HeronError,
@@ -36,7 +36,7 @@ from heron.base.files import fingerprint, locked, remove_half_written, sha256_fi
 from heron.base.run_files import Scores
 from heron.base.run_folder import HEAD, RunFolder, checkpoint_of, config_text
 from heron.base.secrets import redact, redacted
-from heron.base.signals import INTERRUPTED, interruptible
+from heron.base.signals import INTERRUPTED, Terminated, interruptible
 from heron.base.terminal import kept_by, say
 from heron.data.readers import every_set, load_with_report, require_classes
 from heron.data.sources import locate
@@ -508,13 +508,22 @@ def heartbeat() -> dict[str, Any]:
 def failure(error: BaseException, seconds: float) -> dict[str, Any]:
     """Describe for `status.json` how a run failed, and whether the same command tries again."""
     return {
-        "state": "failed" if isinstance(error, Exception) else "interrupted",
+        "state": ending_state(error),
         "seconds": seconds,
         "error": f"{type(error).__name__}: {error}",
         "traceback": "".join(traceback.format_exception(error)).splitlines()[-20:],
         "retry": not isinstance(error, Exception) or is_machine_error(error),
         "peak_rss_mb": peak_rss_mb(),
     }
+
+
+def ending_state(error: BaseException) -> str:
+    """Name the state of a run that an error has ended."""
+    if isinstance(error, Exception):
+        return "failed"
+    if isinstance(error, Terminated) and slurm.will_return():
+        return "requeued"
+    return "interrupted"
 
 
 def peak_rss_mb() -> float:

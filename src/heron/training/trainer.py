@@ -8,6 +8,7 @@ from typing import Any
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import ProgressBar
+from pytorch_lightning.plugins.environments import LightningEnvironment
 from pytorch_lightning.plugins.precision.fsdp import FSDPPrecision
 from pytorch_lightning.strategies import DDPStrategy, FSDPStrategy, Strategy
 from pytorch_lightning.utilities.exceptions import MisconfigurationException
@@ -206,7 +207,8 @@ def devices(config: Config, sharded: bool = True) -> dict[str, Any]:
     """Choose devices, strategy and precision; a process without others runs on one device."""
     name = precision(config)
     strategy = build_strategy(config, sharded)
-    plugins: list[Any] = [WholeFiles()]
+    # heron starts its own processes. Lightning would look for a scheduler, and advise `srun`.
+    plugins: list[Any] = [WholeFiles(), LightningEnvironment()]
     is_sharded = isinstance(strategy, FSDPStrategy)
     if is_sharded:
         plugins.append(ShardedPrecision(name))

@@ -1,0 +1,38 @@
+"""How submitit learns of the ends of its jobs on a cluster without accounting.
+
+submitit asks `sacct`. Without accounting, `sacct` fails at each question: submitit prints the
+failure, and would wait for ever for a job that was cancelled or killed.
+"""
+
+import subprocess
+
+from submitit.slurm.slurm import SlurmInfoWatcher, SlurmJob
+
+_SECONDS = 60  # between two questions at most; the controller forgets jobs after some minutes
+
+
+class ControllerWatcher(SlurmInfoWatcher):
+    """Asks SLURM's controller (`squeue`) for the states of jobs."""
+
+    def _make_command(self) -> list[str] | None:
+        """Spell out the question; None where all jobs have ended."""
+        if self._registered <= self._finished:
+            return None
+        return ["squeue", "--me", "--array", "--states=all", "--noheader", "--format=%i %T"]
+
+    def read_info(self, string: bytes | str) -> dict[str, dict[str, str]]:
+        """Read the answer: the state of each job, which is `COMPLETED` once it is forgotten."""
+        text = string if isinstance(string, str) else string.decode()
+        states = {job: {"JobID": job, "State": "COMPLETED"} for job in self._registered}
+        for line in text.splitlines():
+            job, state = line.split()
+            if job in states:
+                states[job]["State"] = state
+        return states
+
+
+def watch_without_accounting() -> None:
+    """Let submitit ask the controller if this cluster has no accounting."""
+    answer = subprocess.run(["sacct"], capture_output=True, check=False)
+    if answer.returncode:
+        SlurmJob.watcher = ControllerWatcher(delay_s=_SECONDS)
