@@ -45,6 +45,7 @@ _UNICODE = UnicodeOptions(niqqud="strip")
 # An unknown language: it has no letter variants of its own.
 _ANY = Language("unicode", "any language", "ltr", "")
 _OTHER_DASHES = "−⁃"  # minus sign and hyphen bullet: not dashes (Pd) to Unicode
+_WORD_SPACES = "፡་༌"  # Ethiopic word space, Tibetan tsheg: punctuation to Unicode
 _OTHER_MARKS = "ʼ´"  # typed for an apostrophe or a geresh; not punctuation to Unicode
 
 
@@ -89,7 +90,7 @@ def language_profile(language: Language | None) -> AnswerProfile:
     1. Case folding, and one form of each Unicode variant: NFC, no Hebrew points or accents, no
        direction marks; Romanian ş ţ become ș ț.
     2. Dashes, hyphens, maqaf and minus signs become spaces: "1914–1918" and "1914-1918" are equal,
-       and so are בית־ספר and בית ספר.
+       and so are בית־ספר and בית ספר. So do marks between words: ርእሰ፡ከተማ and ርእሰ ከተማ are equal.
     3. All other punctuation, of Unicode and of ASCII (`$+<=>^|~`), is dropped, geresh, gershayim
        and quotation marks included: צה״ל, צה"ל and צה''ל are equal.
     4. Invisible format characters (soft hyphens, zero-width joiners) are dropped.
@@ -119,7 +120,7 @@ def _without_punctuation(text: str) -> str:
     dropped = string.punctuation + _OTHER_MARKS
     for character in sorted(set(text)):
         category = unicodedata.category(character)
-        if category == "Pd" or character in _OTHER_DASHES:
+        if category == "Pd" or character in _OTHER_DASHES + _WORD_SPACES:
             text = text.replace(character, " ")
         elif category[0] == "P" or category == "Cf" or character in dropped:
             text = text.replace(character, "")

@@ -155,21 +155,26 @@ def fractions(parts: Floats, wholes: Floats, average: str) -> tuple[Floats, Floa
     return shares, counted.astype(float)
 
 
-EXTRACTIVE_VERSION = 2  # to be raised when `extractive_scores` gives other numbers: a cache key
+EXTRACTIVE_VERSION = 3  # to be raised when `extractive_scores` gives other numbers: a cache key
 LEAD = 3  # sentences
 
 # A sentence ends at . ! ? or an ellipsis and what closes after it, before a space; not after an
-# initial (א. ב. יהושע, I. L. Caragiale) or a number of a list. 。！？ need no space. Lines and
-# bullets end one as well.
+# initial (א. ב. יהושע, I. L. Caragiale) or a number of a list. Marks that do nothing else need no
+# space: 。, danda, Ethiopic ። and ፧, Khmer ។ and ៕ (but in ។ល។, "etc."), and what is typed for ።:
+# two word spaces, two colons. Lines and bullets end a sentence as well.
+_MARKS = "。！？।॥።፧፨៕។။։"
+_ALONE = rf"(?:[{_MARKS}]|፡፡|(?<=[\u1200-\u135a])::)(?!\s*(?:[{_MARKS}]|[លប]\s*។))"
+_STOP = r"(?<!\b[^\W\d_])(?<!\b\d)(?<!\b\d\d)\."
 _END = re.compile(
-    r"(?<=[.!?…؟۔।॥።։។။])(?<!\b[^\W\d_]\.)(?<!\b\d\.)(?<!\b\d\d\.)(?P<close>[\"'”’»)\]]*)\s+"
-    r"|(?<=[。！？])(?P<quote>[」』”’）]*)\s*|[\n•]\s*"
+    rf"(?=[.!?…؟۔፡:\n•{_MARKS}])(?:"  # no new rule, but a faster search
+    rf"(?P<spaced>(?:[!?…؟۔]|{_STOP}|{_ALONE})[\"'”’»)\]」』）]*)(?:\s+|$)"
+    rf"|(?P<alone>{_ALONE}[」』”’）]*)\s*|[\n•]\s*)"
 )
 
 
 def split_sentences(text: str) -> list[str]:
     """Split a text at sentence ends and line breaks; made for news, the same in every language."""
-    marked = _END.sub(lambda end: (end["close"] or end["quote"] or "") + "\n", text)
+    marked = _END.sub(lambda end: (end["spaced"] or end["alone"] or "") + "\n", text)
     lines = [line.strip() for line in marked.split("\n")]
     return [line for line in lines if line]
 

@@ -32,6 +32,7 @@ from heron.dynamics.cartography import (
 from heron.dynamics.difficulty import COLUMNS, difficulty
 from heron.dynamics.files import Dynamics, read_dynamics, records
 from heron.languages import LANGUAGES
+from heron.languages.words import word_count
 from heron.results.collect import collect, is_run
 from heron.results.frame import Frame, read_keyed
 from heron.results.shipped import data_of, known_examples
@@ -522,7 +523,7 @@ def _example_columns(examples: Sequence[Example | None]) -> list[Column]:
             continue
 
         text = f"{example.text} {example.text_pair or ''}"
-        words.append(len(text.split()))
+        words.append(word_count(text))
         names |= dict.fromkeys(example.side)
 
     columns: list[Column] = [Numbers("words", np.array(words, np.float32))]

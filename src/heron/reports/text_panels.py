@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from heron.languages.words import word_count
 from heron.reports.artefacts import Artefacts
 from heron.reports.styles import COUNT
 from heron.results.collect import RunRecord
@@ -80,7 +81,7 @@ def _novel_shares(run: RunRecord, split: str) -> dict[str, float]:
 
 def _words(texts: Sequence[str | None]) -> Any:
     """Count the words of each text; int [N]."""
-    return np.array([len((text or "").split()) for text in texts])
+    return np.array([word_count(text or "") for text in texts])
 
 
 def _by_length(words_N: Any) -> dict[str, Any]:

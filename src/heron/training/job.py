@@ -28,6 +28,7 @@ from heron.data.features import Features
 from heron.data.findings import known_problems, warn_of_script
 from heron.data.hub import unused_share
 from heron.data.readers import load_run_data, of_split
+from heron.languages.words import lacks_blanks
 from heron.metrics.names import LOSS, further_scores
 from heron.models.encoder import Encoder
 from heron.models.precision import with_precision
@@ -52,6 +53,7 @@ from heron.training.trainer import (
 _MOST_UNKNOWN = 0.1  # share of tokens; texts in an encoder's own language have about 0.01
 _MOST_UNUSED = 0.01  # share of the vocabulary
 _FEWEST_ROWS = 10
+_SAMPLED_ROWS = 100  # whose script is looked at
 _FEWEST_STEPS = 3  # optimizer steps per epoch
 
 
@@ -417,6 +419,7 @@ def describe_training(data: DataModule) -> dict[str, Any]:
             "data.columns.label, data.label_aliases and data.label_order"
         )
 
+    _warn_of_monitor(config, data.examples[TRAIN])
     steps, *_ = data.steps_per_epoch()
     limit = PLANS[batching.plan].limit
     if steps <= _FEWEST_STEPS:
@@ -439,6 +442,20 @@ def describe_training(data: DataModule) -> dict[str, Any]:
         f"{steps:,} steps an epoch"
     )
     return described
+
+
+def _warn_of_monitor(config: Config, examples: Sequence[Example]) -> None:
+    """Warn where `trainer.monitor` splits words at blanks that the language does not write."""
+    monitor = config.trainer.monitor
+    own_scores = {f"{config.data.language}_{monitor}", f"{monitor}_heron"}
+    own_scores &= set(task_of(config).monitored_names(config))
+    text = " ".join(example.text for example in examples[:_SAMPLED_ROWS])
+    if own_scores and lacks_blanks(text):
+        own_score = own_scores.pop()
+        say(
+            f"{monitor} takes all between two blanks for one word, so it is near 0 or 1: read "
+            f"{own_score}, which counts letters, and set trainer.monitor={own_score}"
+        )
 
 
 def _unknown(data: DataModule) -> float:

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 from scipy.stats import chi2_contingency, ks_2samp
 
+from heron.languages.words import word_count
 from heron_tools.audit.findings import Finding, Measure
 from heron_tools.audit.texts import Splits, fields, words
 
@@ -117,7 +118,7 @@ def _lengths(splits: Splits) -> Finding:
         lengths[split] = {}
         for example in examples:
             for field, text in fields(example).items():
-                lengths[split].setdefault(field, []).append(len(text.split()))
+                lengths[split].setdefault(field, []).append(word_count(text))
 
     measures: list[Measure] = []
     drifted = []

@@ -17,7 +17,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from heron.data.examples import Example
 from heron.languages import LANGUAGES
-from heron.languages.words import HYPHENS
+from heron.languages.words import HYPHENS, word_count
 from heron_tools.audit.findings import Finding
 from heron_tools.audit.rules import Ids, Values, majority
 from heron_tools.audit.texts import EVENTS, HYPOTHESIS, PREMISE, fields, words
@@ -26,6 +26,9 @@ Counts = npt.NDArray[np.int64]
 
 _LAST_MARKS = re.compile(r"[\"'”’»)\]\s]+$")
 _HYPHEN = re.compile(f"[{HYPHENS}]")
+# Also of Arabic, Ethiopic, Armenian and Chinese.
+_QUESTION_MARKS = frozenset("?؟፧՞？")
+_COMMAS = frozenset(",،፣՝，、")
 _QUOTATION_MARKS = frozenset('"„”“«»')
 _LEAST_ROWS = 10  # minimum number of texts with a word
 _LEAST_SHARE = 0.002  # minimum share of texts with a word
@@ -79,12 +82,12 @@ _OF_TEXT: tuple[tuple[str, str, Callable[[str], object]], ...] = (
     ),
     ("casing", "begins with an upper-case letter", lambda text: text[:1].isupper()),
     ("length", "characters", lambda text: float(len(text))),
-    ("length", "words", lambda text: float(len(text.split()))),
+    ("length", "words", lambda text: float(word_count(text))),
     ("punctuation", "last character", _last),
-    ("punctuation", "question mark", lambda text: "?" in text),
+    ("punctuation", "question mark", lambda text: not _QUESTION_MARKS.isdisjoint(text)),
     ("punctuation", "quotation mark", lambda text: not _QUOTATION_MARKS.isdisjoint(text)),
     ("punctuation", "digit", lambda text: any(character.isdigit() for character in text)),
-    ("punctuation", "comma", lambda text: "," in text),
+    ("punctuation", "comma", lambda text: not _COMMAS.isdisjoint(text)),
 )
 _OF_PAIR: tuple[tuple[str, str, Callable[[str, str], float]], ...] = (
     (

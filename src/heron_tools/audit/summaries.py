@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from heron.data.examples import Example
-from heron.languages.words import folded_words
+from heron.languages.words import folded_words, word_count
 from heron.metrics.summary import LEAD, lead_text, split_sentences
 from heron_tools.audit.findings import Finding, Measure, rows_of, severity
 from heron_tools.audit.texts import Splits, loose
@@ -189,7 +189,7 @@ def _cut(split: str, rows: Sequence[Example]) -> Iterator[Finding]:
     Natural lengths are spread out. Articles that were truncated to a number of words, or to the
     whole sentences within it, make such a peak.
     """
-    lengths = np.sort([max(len(example.text.split()), 1) for example in rows])
+    lengths = np.sort([max(word_count(example.text), 1) for example in rows])
     start, size = densest(lengths)
     low = float(lengths[start])
     high = low * _CUT_WIDTH
@@ -207,7 +207,7 @@ def _cut(split: str, rows: Sequence[Example]) -> Iterator[Finding]:
     if not (is_large and is_peak and z >= _CUT_CERTAIN):
         return
 
-    peak = [example for example in rows if low <= len(example.text.split()) < high]
+    peak = [example for example in rows if low <= word_count(example.text) < high]
     yield Finding(
         id=f"cut.{split}",
         severity="warning",

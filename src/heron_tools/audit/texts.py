@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.data.examples import Example
-from heron.languages.words import folded_words
+from heron.languages.words import MARKS, folded_words
 
 Splits = Mapping[str, Sequence[Example]]
 
@@ -20,7 +20,9 @@ WINDOW, EVENTS, BETWEEN = "window", "events", "between"
 TEXT = "text"  # a row's only text
 EVIDENCE = (EVENTS, BETWEEN, TEXT)  # legitimate evidence for the label
 
-_NO_WORD = re.compile(r"[\W_]+")
+# Unicode's combining classes of marks that writers may leave out.
+_OPTIONAL = {*range(10, 37), *range(200, 241)}
+_NO_WORD = re.compile(rf"(?:[^\w{MARKS}]|_)+")
 
 
 def sides(example: Example) -> dict[str, str]:
@@ -126,7 +128,8 @@ def numbered(splits: Splits, normalize: Callable[[str], str]) -> Numbered:
 def loose(text: str) -> str:
     """Keep letters and digits only, in lower case, with one space between words.
 
-    Combining marks that do not compose with a letter (Hebrew points) are dropped, too.
+    Hebrew points, Arabic vowel signs and accents that do not compose with a letter are dropped,
+    too; vowels of Hindi, Thai or Khmer, which are marks to Unicode, stay.
     """
     if not text.isascii():
         composed = unicodedata.normalize("NFC", text)
@@ -137,6 +140,7 @@ def loose(text: str) -> str:
 
 @cache
 def _combining() -> re.Pattern[str]:
-    """Match one combining mark of the Basic Multilingual Plane."""
-    marks = [chr(code) for code in range(0x300, 0x10000) if unicodedata.combining(chr(code))]
+    """Match one point, Arabic vowel sign or accent, by its combining class."""
+    characters = map(chr, range(0x300, 0x10000))
+    marks = [mark for mark in characters if unicodedata.combining(mark) in _OPTIONAL]
     return re.compile(f"[{''.join(marks)}]")

@@ -1,5 +1,8 @@
 """Any language of ISO 639 works without a profile."""
 
+import re
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +11,7 @@ from heron.base.errors import ConfigError
 from heron.config.parsing import parse
 from heron.data.config import DataConfig
 from heron.languages import LANGUAGES, get_language
-from heron.languages.words import spaced, words
+from heron.languages.words import spaced, word_count, words
 from heron.metrics.span import item_scores, language_profile, language_profiles
 from heron.metrics.summary import item_rouge, split_sentences
 from heron.metrics.torch_metrics import SpanScores
@@ -98,3 +101,34 @@ def test_sentences_end_as_each_script_ends_them():
     assert split_sentences("他来了。「她走了。」好！") == ["他来了。", "「她走了。」", "好！"]
     assert split_sentences("वह आया। वह गई। 3. 5") == ["वह आया।", "वह गई।", "3. 5"]
     assert split_sentences("هل جاء؟ نعم.") == ["هل جاء؟", "نعم."]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["ሓደ እዩ።", "መን እዩ፧", "“ሰለስተ።”", "ኣርባዕተ፡፡", "ሓሙሽተ::", "ሽዱሽተ፡ሸውዓተ ።"],
+        ["មួយ។", "ពីរ៕", "ផ្លែឈើ ។ល។", "បី៖ បួន ។"],
+        ["वह आया।", "वह गई।।", "好！？"],
+    ],
+)
+def test_sentences_end_with_and_without_blanks_where_a_mark_ends_nothing_else(sentences):
+    assert split_sentences(" ".join(sentences)) == sentences
+    assert split_sentences("".join(sentences)) == sentences
+
+
+@pytest.mark.parametrize(("code", "text"), [("ti", "ርእሰ፡ከተማ፡ኤርትራ።"), ("bo", "བོད་སྐད་ཡིག")])
+def test_marks_between_words_separate_the_words_of_an_answer(code, text):
+    blanks = re.sub("[፡་]", " ", text)
+    assert (
+        item_scores([text], [[blanks]], [language_profile(get_language(code))])[f"{code}_f1"] == 1
+    )
+
+
+@pytest.mark.parametrize("text", ["ភ្នំពេញ ស្អាត", "ꯃꯩꯇꯩ ꯂꯣꯟ", "ꦧꦱꦗꦮ"])
+def test_vowel_signs_stay_with_the_letters_of_a_word(text):
+    assert not any(unicodedata.category(word[0]).startswith("M") for word in words(text))
+
+
+def test_words_are_counted_as_letters_where_no_blank_parts_them():
+    assert word_count("ភ្នំពេញ។") == 4
+    assert word_count("s-a dus, da") == 3

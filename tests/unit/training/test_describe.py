@@ -10,6 +10,7 @@ import pytest
 from heron.base.terminal import begin
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
+from heron.data.examples import Example
 from heron.training import job
 from heron.training.job import describe_training
 
@@ -35,6 +36,18 @@ def test_data_that_can_be_learnt_from_is_left_without_a_warning(data, capsys):
     for number in (len(data.features[TRAIN]), min(sizes), max(sizes), 500, found["steps"]):
         assert str(number) in printed
     assert found["unknown"] < 0.1
+
+
+@pytest.mark.parametrize(("task", "score"), [("qa", "he_f1"), ("summaries", "rouge1_heron")])
+def test_a_monitor_blind_to_words_without_blanks_is_named_with_one_that_sees_them(
+    task, score, chronicle_config, capsys
+):
+    config = chronicle_config(f"data=chronicle_{task}")
+    begin()
+    job._warn_of_monitor(config, [Example("g", "a town"), Example("h", "ក")])
+    assert not capsys.readouterr().err
+    job._warn_of_monitor(config, [Example("g", "ភ្នំពេញ ជា រាជធានី 1")])
+    assert f"trainer.monitor={score}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

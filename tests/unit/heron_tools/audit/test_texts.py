@@ -30,6 +30,13 @@ def test_letters_with_diacritics_stay_letters_of_their_own():
     assert loose("țară") != loose("tara")
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [("वह आता है", "वह आती है"), ("ដី", "ដូ"), ("กิน", "กัน"), ("กิน", "กุน"), ("க", "கா")]
+)
+def test_words_with_other_vowel_signs_are_other_words(one, other):
+    assert loose(one) != loose(other)
+
+
 def test_words_keep_what_is_inside_them():
     assert words('Don’t! într-un, צה"ל.') == ["don't", "într-un", 'צה"ל']
 
