@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from heron.languages.words import spaced
+
 UNDETERMINED = "und"  # ISO 639's code of texts whose language is not known
 
 
@@ -37,7 +39,7 @@ def question_words(
 ) -> QuestionWords:
     """Make `QuestionWords`: words apart by spaces, phrases of each cluster by commas."""
     phrases = {
-        tuple(phrase.split()): cluster
+        tuple(spaced(phrase).split()): cluster
         for cluster, listed in clusters.items()
         for phrase in listed.split(",")
     }

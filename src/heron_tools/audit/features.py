@@ -17,7 +17,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from heron.data.examples import Example
 from heron.languages import LANGUAGES
-from heron.languages.words import HYPHENS, word_count
+from heron.languages.words import HYPHENS, lacks_blanks, word_count
 from heron_tools.audit.findings import Finding
 from heron_tools.audit.rules import Ids, Values, majority
 from heron_tools.audit.texts import EVENTS, HYPOTHESIS, PREMISE, fields, words
@@ -101,7 +101,10 @@ _OF_PAIR: tuple[tuple[str, str, Callable[[str, str], float]], ...] = (
 
 
 def _negates(text: str, negation: Set[str]) -> bool:
-    """Find a word of negation, alone or before a hyphen (nu-i, n-am)."""
+    """Find a word of negation, alone or before a hyphen (nu-i, n-am); anywhere without blanks."""
+    if lacks_blanks(text):
+        return any(word in text for word in negation)
+
     for word in words(text):
         stem, *_ = _HYPHEN.split(word)
         if word in negation or stem in negation:

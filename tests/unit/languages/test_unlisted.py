@@ -11,6 +11,7 @@ from heron.base.errors import ConfigError
 from heron.config.parsing import parse
 from heron.data.config import DataConfig
 from heron.languages import LANGUAGES, get_language
+from heron.languages.language import question_words
 from heron.languages.words import spaced, word_count, words
 from heron.metrics.span import item_scores, language_profile, language_profiles
 from heron.metrics.summary import item_rouge, split_sentences
@@ -127,6 +128,11 @@ def test_marks_between_words_separate_the_words_of_an_answer(code, text):
 @pytest.mark.parametrize("text", ["ភ្នំពេញ ស្អាត", "ꯃꯩꯇꯩ ꯂꯣꯟ", "ꦧꦱꦗꦮ"])
 def test_vowel_signs_stay_with_the_letters_of_a_word(text):
     assert not any(unicodedata.category(word[0]).startswith("M") for word in words(text))
+
+
+def test_question_words_are_split_as_questions_are():
+    (tokens,) = language_profile(get_language("km")).tokens(["អ្វី?"])
+    assert tokens in question_words(what="អ្វី").phrases
 
 
 def test_words_are_counted_as_letters_where_no_blank_parts_them():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 from tests.unit.heron_tools.audit.builders import by_id, event, pair, pairs, sentence
 
-from heron_tools.audit.features import best_words, measure, typical_words, vocabulary
+from heron_tools.audit.features import _negates, best_words, measure, typical_words, vocabulary
 from heron_tools.audit.rules import Labelled, fit, folds, labelled, predict_splits, score
 from heron_tools.audit.shortcuts import find_shortcuts
 
@@ -87,6 +87,11 @@ def test_a_word_of_negation_is_found_before_a_hyphen(language, text, negates):
     rows = [pair("0", text, "x", "a"), pair("1", "x", "x", "b")]
     found = [f for f in measure(rows, language) if f.family == "negation" and f.field == "premise"]
     assert list(found[0].values_N) == ["yes" if negates else "no", "no"]
+
+
+def test_a_word_of_negation_is_found_where_no_blanks_part_words():
+    assert _negates("ម្ហូបនេះមិនឆ្ងាញ់", {"មិន"})
+    assert not _negates("ម្ហូបនេះឆ្ងាញ់", {"មិន"})
 
 
 def test_a_language_without_words_of_negation_is_named():
