@@ -444,7 +444,7 @@ def describe_training(data: DataModule) -> dict[str, Any]:
     return described
 
 
-def _warn_of_monitor(config: Config, examples: Sequence[Example]) -> None:
+def _warn_of_monitor(config: Any, examples: Sequence[Example]) -> None:
     """Warn where `trainer.monitor` splits words at blanks that the language does not write."""
     monitor = config.trainer.monitor
     own_scores = {f"{config.data.language}_{monitor}", f"{monitor}_heron"}
