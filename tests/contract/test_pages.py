@@ -114,6 +114,8 @@ def make_targets() -> set[str]:
 def what_is_wrong(line: str) -> str:
     """Say what is wrong with a command of heron's, of make or of another program; "" if nothing."""
     program, *words = shlex.split(line)
+    if program == "srun":
+        program, *words = words
     if line in ELSEWHERE:
         return "" if (ROOT / ELSEWHERE[line]).is_file() else f"no {ELSEWHERE[line]}"
     if program == "heron":

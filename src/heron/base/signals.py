@@ -24,8 +24,11 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM, or another of `ending_signals`, has asked this process to end, as Ctrl+C does."""
 
     def __init__(self, number: int = signal.SIGTERM) -> None:
-        super().__init__("by SIGTERM")
+        super().__init__(number)
         self.signal = number
+
+    def __str__(self) -> str:
+        return f"by {signal.Signals(self.signal).name}"
 
 
 def ending_signals() -> set[int]:
@@ -84,7 +87,7 @@ def interruptible() -> Iterator[None]:
         if not isinstance(cause, KeyboardInterrupt):
             raise
         signal.signal(signal.SIGINT, handler)
-        raise type(cause)() from error
+        raise type(cause)(*cause.args) from error
 
 
 def leave_signals_alone(trainer: Any) -> Any:

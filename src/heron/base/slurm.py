@@ -33,10 +33,9 @@ def requeue() -> bool:
     """Ask SLURM to run this process's job again; tells whether it will."""
     if not will_return():
         return False
-    number = os.environ["SLURM_JOB_ID"]
-    print(f"SLURM runs job {number} again, and it goes on from here", flush=True)
+    print(f"SLURM runs job {_number()} again, and it goes on from here", flush=True)
     if not _is_requeued(_job()):
-        _scontrol("requeue", number)  # SLURM ends this process soon after
+        _scontrol("requeue", _number())  # SLURM ends this process soon after
     return True
 
 
@@ -64,13 +63,20 @@ def submitit_returns() -> Iterator[None]:
 
 def _job() -> dict[str, str]:
     """Read what SLURM's controller knows of this process's job; empty outside SLURM."""
-    number = os.environ.get("SLURM_JOB_ID")
     fields = {}
-    if number is not None:
-        for field in _scontrol("show", "job", number).split():
+    if "SLURM_JOB_ID" in os.environ:
+        for field in _scontrol("show", "job", _number()).split():
             name, _, value = field.partition("=")
             fields[name] = value
     return fields
+
+
+def _number() -> str:
+    """Number this process's job; a task of an array by both numbers: one alone names the array."""
+    array = os.environ.get("SLURM_ARRAY_JOB_ID")
+    if array is None:
+        return os.environ["SLURM_JOB_ID"]
+    return f"{array}_{os.environ['SLURM_ARRAY_TASK_ID']}"
 
 
 def _is_requeued(job: dict[str, str]) -> bool:

@@ -70,8 +70,9 @@ def _parse_rule(parser: OverridesParser, word: str, rule: str) -> Any:
         return _parse_entry(parser, parent, entry, word)
 
     hint = type_of(name)
-    is_file = isinstance(hint, type) and is_dataclass(hint) and "path" in field_types(hint)
-    if is_file and not text.startswith("{") and text != "null":  # `data.files.train=FILE`
+    takes_path = isinstance(hint, type) and is_dataclass(hint) and "path" in field_types(hint)
+    is_whole = text.startswith(("{", "${")) or text == "null"  # such as another file's entry
+    if takes_path and not is_whole:  # `data.files.train=FILE`
         return _parse_rule(parser, f"{key}.path={text}", rule)
 
     override = _parse_mapping(parser, word, hint) if is_mapping(hint) else None
