@@ -12,7 +12,6 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -126,14 +125,14 @@ class Slurm:
     def kill_node(self, name: str) -> None:
         """Kill the daemon of a node and all that it has started, as if its power were cut."""
         daemon = self._processes.pop(name)
-        for pid in [*_descendants(daemon.pid), *self._steps(name)]:
-            _kill(pid)
-        daemon.kill()
+        pids = [daemon.pid, *self._job_processes()]
+        for sent in (signal.SIGSTOP, signal.SIGKILL):  # none sees the others die
+            for pid in pids:
+                _send(pid, sent)
         daemon.wait()
 
-    def _steps(self, node: str) -> list[int]:
-        """List the processes of the jobs on a node: slurmstepd leaves its parent."""
-        spool = f"spool.{node}"
+    def _job_processes(self) -> list[int]:
+        """List the processes of jobs, and SLURM's own that watch them."""
         pids = []
         for entry in Path("/proc").glob("[0-9]*"):
             try:
@@ -141,8 +140,8 @@ class Slurm:
                 variables = (entry / "environ").read_text(errors="replace")
             except OSError:
                 continue
-            of_cluster = str(self.folder) in variables or str(self.folder) in arguments
-            if of_cluster and (f"SLURMD_NODENAME={node}" in variables or spool in arguments):
+            is_of_a_job = "SLURM_JOB_ID=" in variables or arguments.startswith("slurmstepd")
+            if is_of_a_job and str(self.folder) in variables:
                 pids.append(int(entry.name))
         return pids
 
@@ -211,9 +210,8 @@ class Slurm:
     def stop(self) -> None:
         """Cancel all jobs and end what was started here."""
         self.command("scancel", "-f", "-u", _user(), check=False)
-        for node in self.nodes:
-            for pid in self._steps(node):
-                _kill(pid)
+        for pid in self._job_processes():
+            _send(pid, signal.SIGKILL)
         for process in reversed(self._processes.values()):
             process.terminate()
         for process in self._processes.values():
@@ -250,16 +248,6 @@ def _user() -> str:
     return pwd.getpwuid(os.getuid()).pw_name
 
 
-def _descendants(pid: int) -> Sequence[int]:
-    path = Path(f"/proc/{pid}/task/{pid}/children")
-    if not path.exists():
-        return []
-    pids = []
-    for child in path.read_text().split():
-        pids += [*_descendants(int(child)), int(child)]
-    return pids
-
-
-def _kill(pid: int) -> None:
+def _send(pid: int, number: int) -> None:
     with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, number)

@@ -59,7 +59,7 @@ class TestSubmitit:
         for job in jobs:
             wait_until_it_trains(job)
         slurm.preempt()
-        wait_for(lambda: all(job.state() == "requeued" for job in jobs), "requeued jobs", 30)
+        wait_for(lambda: all(job.state() == "requeued" for job in jobs), "requeued jobs", 60)
         shown = slurm.command(HERON, "sweep", str(jobs[0].path.parent))
         assert "requeued" in shown
         assert "failed" not in shown
@@ -135,7 +135,7 @@ class TestBatch:
         number = submitted(f"trainer.devices={devices}", before=before)
         wait_until_it_trains(job)
         slurm.preempt()
-        wait_for(lambda: job.state() == "requeued", "requeued job", 30)
+        wait_for(lambda: job.state() == "requeued", "requeued job", 60)
         wait_for(lambda: ended(slurm, number), "end of the job", END)
         assert slurm.state(number) == "COMPLETED"
         assert restarts(slurm, number) == 1

@@ -73,7 +73,7 @@ SETUPS: dict[str, tuple[list[str], dict[str, str]]] = {
     ),
     "docs/reproducing.md": ([], {"only=ess": "only=seq_cls"}),
     "docs/run_folder.md": ([RUN.format("chronicle", "sweep")], {}),
-    "docs/start.md": ([], {"runs/demo/...": "runs/demo/job"}),
+    "docs/start.md": ([], {"demo run.keep": "demo run.job=kept run.keep", "demo/...": "demo/kept"}),
     "docs/your_language.md": (
         [
             RUN.format("chronicle_nli", "sweep"),

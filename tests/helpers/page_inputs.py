@@ -38,14 +38,16 @@ def write_inputs(place: Path, line: str) -> None:
     given = dict(word.split("=", 1) for word in words if "=" in word)
     labels = [word for word in words if word.startswith("data.label_order=")]
     task = given.get("task")
+    language = given.get("data.language", "")
     if "run" in given and (run := place / given["run"] / "config.yaml").is_file():
-        task = yaml.safe_load(run.read_text(encoding="utf-8"))["data"]["task"]
+        trained_on = yaml.safe_load(run.read_text(encoding="utf-8"))["data"]
+        task, language = trained_on["task"], trained_on["language"]
     data = given.get("data", f"own_{OWN.get(task, task)}")
     for key, split in READ.items():
         path = place / given.get(key, "/")
         if path.suffix and path.parent == place:
             config = override(read_config(data_set_file(data)), labels)
-            rows = substitute_rows(config, split, given.get("data.language", ""))
+            rows = substitute_rows(config, split, language)
             _write_input(path, rows, config.task, key == "predictions")
 
 

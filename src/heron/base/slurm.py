@@ -56,9 +56,8 @@ def submitit_returns() -> Iterator[None]:
         handler = signal.getsignal(ending.signal)
         if ending.signal != signal.SIGTERM and callable(handler):
             handler(ending.signal, None)  # counts the time limits, requeues, and exits
-        elif requeue():
-            raise SystemExit(TERMINATED) from None
-        raise
+        requeue()
+        raise SystemExit(TERMINATED) from None
 
 
 def _job() -> dict[str, str]:

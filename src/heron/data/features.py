@@ -76,6 +76,9 @@ class Texts(Sequence[str]):
     def __len__(self) -> int:
         return len(self.array)
 
+    def __repr__(self) -> str:
+        return repr(list(self))
+
 
 @dataclass(frozen=True, slots=True)
 class Features:

@@ -5,7 +5,7 @@ Skipping of finished jobs, locks and resuming belong to the jobs; a job that fai
 
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -204,14 +204,16 @@ def run_grid(sweeper: Any) -> list[list[JobReturn]]:
     loader, config = sweeper.hydra_context.config_loader, sweeper.config
     jobs = grid(loader, config)
     begin_sweep(loader, config, jobs[0])
+    waiting: Any = nullcontext()
     if type(sweeper.launcher).__name__ == "SlurmLauncher":
-        from heron.sweeps.slurm_watcher import watch_without_accounting  # an extra of heron's
+        from heron.sweeps.slurm_watcher import waiting as waiting_for_slurm  # one of heron's extras
 
-        watch_without_accounting()
+        waiting = waiting_for_slurm(Path(config.hydra.sweep.dir))
     size = sweeper.max_batch_size or len(jobs)
     batches = []
-    for start in range(0, len(jobs), size):
-        batches.append(sweeper.launcher.launch(jobs[start : start + size], start))
+    with waiting:
+        for start in range(0, len(jobs), size):
+            batches.append(sweeper.launcher.launch(jobs[start : start + size], start))
     end_sweep(Path(config.hydra.sweep.dir), getattr(sweeper.launcher, "batch", None))
     return batches
 

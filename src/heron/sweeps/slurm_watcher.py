@@ -5,8 +5,14 @@ failure, and would wait for ever for a job that was cancelled or killed.
 """
 
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
+from submitit.core.utils import FailedJobError, UncompletedJobError
 from submitit.slurm.slurm import SlurmInfoWatcher, SlurmJob
+
+from heron.base.errors import HeronError
 
 _SECONDS = 60  # between two questions at most; the controller forgets jobs after some minutes
 
@@ -31,8 +37,20 @@ class ControllerWatcher(SlurmInfoWatcher):
         return states
 
 
-def watch_without_accounting() -> None:
-    """Let submitit ask the controller if this cluster has no accounting."""
+@contextmanager
+def waiting(sweep: Path) -> Iterator[None]:
+    """Wait in the block for jobs of submitit; on a cluster without accounting, by the controller.
+
+    Raises:
+        HeronError: SLURM has ended a job, and does not run it again.
+    """
     answer = subprocess.run(["sacct"], capture_output=True, check=False)
     if answer.returncode:
         SlurmJob.watcher = ControllerWatcher(delay_s=_SECONDS)
+    try:
+        yield
+    except (UncompletedJobError, FailedJobError) as error:
+        raise HeronError(
+            f"a job was cancelled or killed: heron sweep {sweep} shows all jobs; the same command "
+            "resumes them"
+        ) from error
