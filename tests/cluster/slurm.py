@@ -17,7 +17,7 @@ from pathlib import Path
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "srun")
 INSTALL = "apt-get install slurm-wlm"
-GRACE = 20  # seconds between SIGTERM and the end of a preempted job
+GRACE = 6  # seconds between SIGTERM and the end of a preempted job
 
 _CONFIGURATION = """\
 ClusterName=heron
