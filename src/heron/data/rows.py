@@ -118,13 +118,12 @@ def own_table(source: Path | FileTable, config: DataConfig) -> FileTable:
     user is told once.
 
     Args:
-        source: a file, or rows of it.
+        source: a file, or rows of it as `plain_table` makes them.
         config: of the data set.
     """
     table = source
     if not isinstance(table, FileTable):
-        table = read_table(table, "report", quoting=config.quoting)
-    table = plain_table(table)
+        table = plain_table(read_table(table, "report", quoting=config.quoting))
 
     used = config.columns
     wanted = [used.text, used.text_pair]
@@ -204,7 +203,7 @@ def _count_labels(path: Path, config: DataConfig) -> Counter[str]:
     counts = Counter[str]()
     problems: list[Problem] = []
     for chunk in read_chunks(path, 10_000, config.quoting):
-        table = own_table(chunk, config)
+        table = own_table(plain_table(chunk), config)
         table.require(keys={column: "data.columns.label"})
         for index, cell in enumerate(table.values(column)):
             try:

@@ -128,7 +128,7 @@ def _score_notes(
     return notes
 
 
-def headline(run: RunRecord, artefacts: Artefacts) -> list[tuple[str, str, str]]:
+def headline_facts(run: RunRecord, artefacts: Artefacts) -> list[tuple[str, str, str]]:
     """Say how good a run is, in a few facts: a name, its value, and an explanation.
 
     The first score with its interval stands beside that of a system that reads nothing: of classes
@@ -343,7 +343,7 @@ def run_page(
         missing=artefacts.missing,
         warnings=run.warnings,
         tables=[table for table in tables if table.rows],
-        headline=headline(run, artefacts),
+        headline=headline_facts(run, artefacts),
         panels=panels,
         split=artefacts.split,
         # Summaries are not right or wrong.

@@ -155,7 +155,7 @@ class ClassPredictions(Predictions):
             [self.texts[row] for row in rows],
             classes,
             probabilities_NC=probabilities_RC,
-            classes=classes,
+            probability_classes=classes,
             groups=[groups[row] for row in rows] if task.resample == "group" else None,
             resamples=task.bootstrap,
             **TASKS[task.name].score_options(config),

@@ -23,7 +23,7 @@ from heron.dynamics.difficulty import COLUMNS, SCORES, difficulty
 from heron.dynamics.files import read_dynamics
 from heron.reports.pages import cut_text
 from heron.training.stored import read_stored
-from heron_tools.noise.grading import TRUTH, Detection, grade, scores_of, wrong_labels
+from heron_tools.noise.grading import TRUTH, Detection, grade, suspicion_scores, wrong_labels
 
 _SHOWN = 5  # suspects that are printed; the file has all
 
@@ -100,7 +100,7 @@ def run(arguments: Sequence[str]) -> int:
             example = examples[guid]
             lengths.append(len(example.text) + len(example.text_pair or ""))
 
-        scores = scores_of(measured, np.asarray(lengths), config.seed)
+        scores = suspicion_scores(measured, np.asarray(lengths), config.seed)
         graded = grade(scores, wrong_N, measured.gold_N)
 
         stored = {}

@@ -82,7 +82,7 @@ def test_shares_of_question_words_sum_to_one_and_lengths_lose_no_question(questi
     assert stored == Counter(len(text.split()) for text in questions)
 
 
-@pytest.mark.usefixtures("drawn")
+@pytest.mark.usefixtures("drawn_figures")
 def test_lengths_are_drawn_even_where_nothing_was_answered():
     described = question_statistics({"test": SPLITS["train"][2:]}, "he")
     assert lengths_figure(described["test"], "title").startswith(b"\x89PNG")

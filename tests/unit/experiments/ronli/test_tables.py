@@ -68,7 +68,7 @@ def test_groups_of_the_released_statistics_are_counted_by_the_labels_of_train(
         fill("T3", tmp_path, (table,))
 
 
-@pytest.mark.usefixtures("drawn")
+@pytest.mark.usefixtures("drawn_figures")
 def test_the_data_map_is_drawn(make_run):
     found = fill("F1", files=(make_run(epochs=4),))
     assert found.figures["map.png"][:4] == b"\x89PNG"
