@@ -17,7 +17,7 @@ from typing import Annotated, Any
 
 from annotated_types import Interval
 
-from heron.base.cells import Cell, Table, summarize
+from heron.base.cells import Row, Table, summarize
 from heron.base.errors import DataError
 from heron.base.libraries import silence_libraries
 from heron.base.tables import read_table
@@ -153,7 +153,7 @@ def similarity_table(
         minimum: cosine below which a text is counted.
         encoder: that computed the cosines.
     """
-    lines: list[tuple[Cell, ...]] = []
+    lines: list[Row] = []
     for side, name in enumerate(("premise", "hypothesis")):
         unique = {}
         for ids in pair_ids:
@@ -170,4 +170,4 @@ def similarity_table(
         lines.append((f"{name}, in the paper", published_mean, below, unique_texts))
     columns = ("text", "similarity ± sd (unique texts)", "below", "unique")
     note = f"By {encoder}. {PAPER_NOTE}"
-    return Table("Texts and their back-translations", columns, tuple(lines), note)
+    return Table("Texts and their back-translations", columns, lines, note)

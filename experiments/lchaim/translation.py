@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from annotated_types import Interval as Bounds
 from statsmodels.stats.proportion import proportion_confint
 
-from heron.base.cells import Cell, Interval, Table, summarize, to_markdown
+from heron.base.cells import Interval, Row, Table, summarize, to_markdown
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file
 from heron.base.libraries import silence_libraries
@@ -222,7 +222,7 @@ def similarity_table(splits: TranslatedSplits, options: TranslateOptions) -> Tab
     """Show the similarity of each split's unique texts, and the rows that are kept."""
     minimum = options.minimum
     note = f"below: unique texts below {minimum}. Rows with such a text are dropped."
-    lines: list[tuple[Cell, ...]] = []
+    lines: list[Row] = []
     for split, rows in splits.items():
         kept = sum(row.keeps(minimum) for row in rows)
 
@@ -244,7 +244,7 @@ def similarity_table(splits: TranslatedSplits, options: TranslateOptions) -> Tab
             lines.append(("in the paper", column, published_mean, below, None, None))
 
     columns = ("split", "text", "similarity ± sd (unique texts)", "below", "rows kept", "rows")
-    return Table("Similarity of texts and their back-translations", columns, tuple(lines), note)
+    return Table("Similarity of texts and their back-translations", columns, lines, note)
 
 
 def paper_similarity() -> list[tuple[str, str, int, int]]:
@@ -276,7 +276,7 @@ def check_table(splits: TranslatedSplits, config: Config, options: TranslateOpti
         options: the minimum, and the classifier's layers and seed.
     """
     train = [row.original for row in splits[TRAIN]]
-    lines: list[tuple[Cell, ...]] = []
+    lines: list[Row] = []
     for split, rows in splits.items():
         kept = [row for row in rows if row.keeps(options.minimum)]
         if split == TRAIN or not kept:
@@ -299,7 +299,7 @@ def check_table(splits: TranslatedSplits, config: Config, options: TranslateOpti
 
     note = f"{options.check}, perceptron {options.hidden} trained on the originals of train."
     columns = ("split", "rows", "same label [95 %]", "accuracy, original", "accuracy, back")
-    return Table("Labels of rows and of their back-translations", columns, tuple(lines), note)
+    return Table("Labels of rows and of their back-translations", columns, lines, note)
 
 
 def _write(splits: TranslatedSplits, data: DataConfig, options: TranslateOptions) -> list[Path]:

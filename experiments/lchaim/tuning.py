@@ -343,7 +343,7 @@ def _tables(rounds: Sequence[Round], held_out: HeldOut, score: str) -> list[Tabl
     climb_table = Table(
         f"{score} of each round",
         ("round", "change", score, "kept"),
-        tuple(rows),
+        rows,
         f"Each round: {sample} new rows of validation; a prompt is kept if it "
         "scores higher on its rows than the last one kept did on its own. [low, high]: 95 %.",
     )

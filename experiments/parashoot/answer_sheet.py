@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from heron.base.cells import Cell, Table
+from heron.base.cells import Row, Table
 from heron.base.errors import ConfigError, DataError, Problem, raise_all
 from heron.base.tables import cell_text, is_missing
 from heron.data.examples import Example
@@ -210,7 +210,7 @@ def quality_table(judged: Sequence[JudgedAnswer], empty: int) -> Table:
         empty: number of answers that are not judged yet.
     """
     groups = group_ids([answer.group for answer in judged])
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     for size in SIZES:
         hits = [answer.size == size for answer in judged]
         if size != WRONG or any(hits):
@@ -219,7 +219,7 @@ def quality_table(judged: Sequence[JudgedAnswer], empty: int) -> Table:
     correct = [answer.correct for answer in judged]
     rows.append(("answers the question", sum(correct), share(correct, groups)))
     note = f"{len(judged)} answers are judged, {empty} not yet. [low, high]: 95 %, by article."
-    return Table("Quality of the gold answers", ("answer span", "n", "share"), tuple(rows), note)
+    return Table("Quality of the gold answers", ("answer span", "n", "share"), rows, note)
 
 
 def measure_ceiling(judged: Sequence[JudgedAnswer], seed: int = 0) -> Measured:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from heron.base.cells import Cell, Table
+from heron.base.cells import Row, Table
 from heron.base.errors import ConfigError, Problem, raise_all
 from heron.base.tables import is_missing
 from heron.data.examples import Example, Span
@@ -275,7 +275,7 @@ def overlap_table(classes: Sequence[str], groups: Sequence[str]) -> Table:
     groups_N = group_ids(groups)
     wrong_N = names_N != "equal"
 
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     for name in CLASSES:
         hits_N = names_N == name
         count = int(hits_N.sum())
@@ -289,4 +289,4 @@ def overlap_table(classes: Sequence[str], groups: Sequence[str]) -> Table:
 
     columns = ("class", "in the paper", "n", "share", "share of errors")
     note = "Annotation: gold answer, compared by characters. [low, high]: 95 %, articles resampled."
-    return Table("Answers by overlap", columns, tuple(rows), note)
+    return Table("Answers by overlap", columns, rows, note)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 
-from heron.base.cells import Cell, Table, with_synthetic
+from heron.base.cells import Cell, Row, Table, with_synthetic
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.results.shipped import Shipped
@@ -20,7 +20,7 @@ from .question_words import CLUSTERS, OTHER, question_clusters
 ALL = "all"
 SIMPLE = 7  # words of a question; one with more is "complex"
 
-Rows = list[tuple[Cell, ...]]
+Rows = list[Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def size_table(described: Mapping[str, SplitStatistics]) -> Table:
         rows.append((name, split.articles, split.paragraphs, split.questions, split.unanswered))
     note = "Distinct articles and paragraphs; unanswered: questions without a gold answer."
     columns = ("split", "articles", "paragraphs", "questions", "unanswered")
-    return Table("Articles, paragraphs and questions", columns, tuple(rows), note)
+    return Table("Articles, paragraphs and questions", columns, rows, note)
 
 
 def length_table(described: Mapping[str, SplitStatistics]) -> Table:
@@ -166,7 +166,7 @@ def length_table(described: Mapping[str, SplitStatistics]) -> Table:
         f"Split at white space. usual: questions of 4 to {SIMPLE} words, answers of 1 to 4; "
         f"complex: questions of more than {SIMPLE}."
     )
-    return Table("Lengths", columns, tuple(rows), note)
+    return Table("Lengths", columns, rows, note)
 
 
 def _summary(lengths: Sequence[int]) -> tuple[Cell, ...]:
@@ -219,7 +219,7 @@ def _word_table(title: str, counts: Mapping[str, Mapping[str, int]]) -> Table:
         rows.append(tuple(cells))
 
     note = "Inflections, prepositions written together and synonyms are one cluster."
-    return Table(title, tuple(columns), tuple(rows), note)
+    return Table(title, columns, rows, note)
 
 
 def length_counts(described: Mapping[str, SplitStatistics]) -> dict[str, list[str | int]]:

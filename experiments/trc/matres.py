@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from heron.base.cells import Cell, Table
+from heron.base.cells import Row, Table
 from heron.base.errors import DataError, Problem
 from heron.base.terminal import print_lines, print_tables, tracked
 from heron.config.parsing import parse_options
@@ -90,7 +90,7 @@ def run(arguments: Sequence[str]) -> int:
     for name in tracked(names, "reading"):
         documents[name] = read_timeml(texts[name])
 
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     problems: list[Problem] = []
     paths: list[Path] = []
     by_word = 0
@@ -141,7 +141,7 @@ def run(arguments: Sequence[str]) -> int:
         note = f"Found by its word, without an instance of the text: {by_word:,}."
         notes.insert(0, note)
     titles = ("split", "pairs", *label_names, "left out")
-    table = Table("MATRES", titles, tuple(rows), " ".join(notes))
+    table = Table("MATRES", titles, rows, " ".join(notes))
     print_tables([table])
     print_lines(*paths)
     return 0

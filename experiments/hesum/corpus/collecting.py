@@ -213,4 +213,4 @@ def filter_table(collected: Collected, repeated: int) -> Table:
         left -= counts[reason]
         rows.append((reason, counts[reason], left))
     note = f"Left out, in this order; {repeated} lines of articles repeated title or subheading."
-    return Table("Articles", ("filter", "pages", "left"), tuple(rows), note)
+    return Table("Articles", ("filter", "pages", "left"), rows, note)

@@ -277,7 +277,7 @@ def size_table(export: Export, checked: CheckedQuestions) -> Table:
 
     note = f"{export.tasks} tasks, {export.open} of them without a question."
     columns = ("split", "articles", "paragraphs", "questions")
-    return Table("Articles, paragraphs and questions", columns, tuple(rows), note)
+    return Table("Articles, paragraphs and questions", columns, rows, note)
 
 
 def _size_row(name: str, paragraphs: Sequence[Paragraph]) -> tuple[str, int, int, int]:
@@ -304,4 +304,4 @@ def check_table(export: Export, checked: CheckedQuestions) -> Table:
 
     total = len(export.questions)
     note = f"{total} questions - {rejected.total()} rejected = {len(checked.kept)}."
-    return Table("Problems", ("check", "rejected", "listed only"), tuple(rows), note)
+    return Table("Problems", ("check", "rejected", "listed only"), rows, note)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from heron.base.cells import Cell, Table
+from heron.base.cells import Cell, Row, Table
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_yaml
 from heron.base.tables import write_table
@@ -110,7 +110,7 @@ def run(arguments: Sequence[str]) -> int:
 def _pair_table(labels: Sequence[str], counts: Counter[str]) -> Table:
     """Lay out the pairs of each class; other counts, such as of pages, are its note."""
     columns = ("found", *SPLITS)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     for label in labels:
         cells: list[Cell] = [label]
         for column in columns:
@@ -124,12 +124,12 @@ def _pair_table(labels: Sequence[str], counts: Counter[str]) -> Table:
             others.append(f"{name}: {count:,}")
     note = "; ".join(others)
 
-    return Table("Pairs", ("class", *columns), tuple(rows), note)
+    return Table("Pairs", ("class", *columns), rows, note)
 
 
 def _phrase_table(phrases: Mapping[str, Sequence[str]], built: BuildCounts) -> Table:
     """Count the sentences of each phrase, as Tables 7 to 9 do; the most frequent first."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     for label, texts in phrases.items():
         phrases_of_class = [Phrase(label, text) for text in dict.fromkeys(texts)]
         phrases_of_class.sort(key=lambda phrase: -built.sentences[phrase])
@@ -139,7 +139,7 @@ def _phrase_table(phrases: Mapping[str, Sequence[str]], built: BuildCounts) -> T
     note = (
         "sentences: that a phrase begins, as in Tables 7 to 9; pairs: those of them that are used"
     )
-    return Table("Linking phrases", columns, tuple(rows), note)
+    return Table("Linking phrases", columns, rows, note)
 
 
 def _wording(code: str) -> dict[str, Sequence[str]]:

@@ -264,7 +264,7 @@ def _tables(answers: RaterAnswers, key: StudyKey) -> list[Table]:
         ratings_table = Table(
             title="Ratings",
             columns=("question", "mean ± sd (n)", "difference", "low", "high", "rows"),
-            rows=tuple(rows),
+            rows=rows,
             note=(
                 "difference: mean absolute difference between the raters of a row, 95 % t-interval."
             ),

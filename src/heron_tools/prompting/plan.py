@@ -72,7 +72,7 @@ def plan(configs: Sequence[Config]) -> Table:
     if translations:
         tokens = sum(map(estimate_tokens, translations.values()))
         rows.append(("translator", "", len(translations), "", f"~{tokens:,}", "", "-"))
-    return Table("nothing is sent", _COLUMNS, tuple(rows), _NOTE)
+    return Table("nothing is sent", _COLUMNS, rows, _NOTE)
 
 
 def _row(planned: _Planned) -> tuple[Cell, ...]:

@@ -94,7 +94,7 @@ def comparison_table(
         notes.append(f"Counts {DAGGER} have no Δ: {reproduced:,} here, {published:,} in the paper.")
     if doubts:
         notes.append(f"Corrected or in doubt: {'; '.join(doubts)}.")
-    return Table(title, (*columns, *COLUMNS), tuple(cells), " ".join(filter(None, notes)))
+    return Table(title, (*columns, *COLUMNS), cells, " ".join(filter(None, notes)))
 
 
 def _is_count(estimate: Estimate) -> bool:

@@ -122,7 +122,7 @@ def claims_table(paper: str, claims: Sequence[Claim]) -> Table:
         rows.append(row)
     failed = sum(claim.holds is False for claim in claims)
     title = f"{paper}: {len(claims)} claims, {failed} do not hold"
-    return Table(title, _COLUMNS, tuple(rows))
+    return Table(title, _COLUMNS, rows)
 
 
 def _number(value: float) -> str:

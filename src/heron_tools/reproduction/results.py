@@ -323,7 +323,7 @@ def write_paper_report(
     if not results and not more:
         raise ConfigError(f"{paper_folder} holds no results yet: heron reproduce {targets[0].name}")
 
-    tables = [*more, Table("Not reproduced here", ("target", "title"), tuple(missing))]
+    tables = [*more, Table("Not reproduced here", ("target", "title"), missing)]
     title = f"{paper}: tables, figures and claims"
     page = paper_page(title, results, paper_folder, tables)
     return write_file(paper_folder / "report.html", page)

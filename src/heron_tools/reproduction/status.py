@@ -53,7 +53,7 @@ def status_table(targets: Sequence[Target], data_dir: Path, cache_dir: Path) -> 
             counts.append(f"{states[state]} {state}")
     title = f"{len(rows)} tables and figures: {', '.join(counts)}"
     columns = ("target", "title", "state here", "missing or needed", "command")
-    return Table(title, columns, tuple(rows), _NOTE)
+    return Table(title, columns, rows, _NOTE)
 
 
 def missing_for(target: Target, data_dir: Path, cache_dir: Path) -> tuple[list[str], str]:

@@ -159,4 +159,4 @@ def statistics_table(split: str, described: Mapping[str, Mapping[str, Any]], not
     for class_name, statistics in described.items():
         rows.append((class_name, *(statistics[name] for name in headings)))
 
-    return Table(split, ("class", *headings.values()), tuple(rows), note)
+    return Table(split, ("class", *headings.values()), rows, note)

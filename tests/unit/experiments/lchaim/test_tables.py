@@ -229,7 +229,7 @@ def answered(tmp_path, monkeypatch):
     texts = {"premise": [f"p {row}" for row in range(6)], "hypothesis": ["h"] * 6}
     write_table(tmp_path / "test.csv", {"guid": list("abcdef"), **texts, "label": golds})
     data = configure("own_nli", [f"data.files.test.path={tmp_path / 'test.csv'}"])
-    monkeypatch.setattr("heron_forks.lchaim.tables.choose_present", lambda *_: data)
+    monkeypatch.setattr(TargetRequest, "choose_present", lambda *_: data)
     answers = [*golds, *golds[:5], "entailment"]  # one of twelve is wrong
     path = tmp_path / "hebrew.csv"
     raters = ["anna"] * 6 + ["ben"] * 6
