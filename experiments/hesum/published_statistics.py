@@ -253,6 +253,7 @@ def _read(path: Path, content: Any) -> PublishedStatistics:
     texts = _table(path, "texts", statistics, tables)
     summaries = _table(path, "summaries", statistics, tables)
     systems = _table(path, "systems", statistics, tables)
+
     for row in (*summaries.values(), *systems.values()):
         for name in row:
             if name not in SHARES:
@@ -264,6 +265,7 @@ def _read(path: Path, content: Any) -> PublishedStatistics:
         where = f"{path}: statistics.beside.{unit}"
         if unit not in UNITS:
             raise ConfigError(f"{where}: unknown unit of tokens.{nearest(str(unit), UNITS)}")
+
         if not isinstance(beside_row, str) or beside_row not in summaries:
             hint = nearest(str(beside_row), summaries)
             table = statistics["summaries"]
@@ -315,6 +317,7 @@ def _table(
             raise ConfigError(
                 f"{where}: expected a value for each of {len(columns)} columns: {size}"
             )
+
         for value in values:
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if value is not None and not is_number:

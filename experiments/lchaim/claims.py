@@ -137,6 +137,7 @@ def _translation(published: Published) -> Iterator[Claim]:
     for name, stated in stated_shares.items():
         points = published("table1", "Amazon Translate", name)
         share = points / 5
+
         yield Claim(
             f"translation-{name}",
             "section 2.2, Table 1",
@@ -149,6 +150,7 @@ def _translation(published: Published) -> Iterator[Claim]:
     pairs = published("sizes", "total", "rows")
     unique = published("similarity", "hypothesis", "unique")
     repetitions = pairs / unique
+
     yield Claim(
         "unique-texts",
         "section 2.2",
@@ -161,6 +163,7 @@ def _translation(published: Published) -> Iterator[Claim]:
 
     dissimilar = published("similarity", "hypothesis", "below .75")
     remaining = pairs - dissimilar
+
     yield Claim(
         "similarity-filter",
         "section 2.2",
@@ -206,6 +209,7 @@ def _totals(
             stated = published(table, *row, "accuracy")
             recalls = _scores(published, table, *row, score="R")
             accuracy = weighted(recalls, support)
+
             yield Claim(
                 f"{table}-accuracy-{system}",
                 place,
@@ -276,6 +280,7 @@ def _units(published: Published) -> Iterator[Claim]:
 
         recall = right / rows
         printed = published(*cell, "R", printed=True)
+
         yield Claim(
             f"{table}-neutral-r",
             place,
@@ -288,6 +293,7 @@ def _units(published: Published) -> Iterator[Claim]:
         precision = published(*cell, "P")
         f1 = 2 * precision * recall / (precision + recall)
         printed = published(*cell, "F1", printed=True)
+
         yield Claim(
             f"{table}-neutral-f1",
             place,
@@ -303,6 +309,7 @@ def _people(published: Published) -> Iterator[Claim]:
     recalls = _scores(published, "table2", "human", "in English", score="R")
     lowest = min(recalls.values())
     stated = published("table2", "human", "in English", "accuracy")
+
     yield Claim(
         "human-english",
         "Table 2",
@@ -316,6 +323,7 @@ def _people(published: Published) -> Iterator[Claim]:
         row = ("human", f"in {language}")
         mean = _mean(_scores(published, "table2", *row, score="F1"))
         stated = published("table2", *row, "F1")
+
         yield Claim(
             f"human-{language.lower()}-f1",
             "Table 2",
@@ -347,6 +355,7 @@ def _people(published: Published) -> Iterator[Claim]:
     accuracy = sum(right.values()) / total
     addends = " + ".join(str(right[name]) for name in CLASSES)
     stated_right = round(stated * total)
+
     yield Claim(
         "human-hebrew",
         "Table 2",
@@ -451,6 +460,7 @@ def _prose(published: Published) -> Iterator[Claim]:
 
     base = published("table2", "LongHero", "nothing", "accuracy")
     increase = best / base - 1
+
     yield Claim(
         "relative-gain",
         "section 4",
@@ -476,7 +486,9 @@ def _prose(published: Published) -> Iterator[Claim]:
         f"{best + gap:.2%} - {best:.2%} = {gap:.2%}",
         abs(gap - 0.3176) <= _HALF,
     )
+
     smallest = min(gaps.values())
+
     yield Claim(
         "hebnli-range",
         "section 6",
@@ -488,6 +500,7 @@ def _prose(published: Published) -> Iterator[Claim]:
 
     all_of_table2 = published.names("table2", "LongHero")[-1]
     all_of_table4 = published.names("table4", "LongHero")[-1]
+
     yield Claim(
         "all-is-one-system",
         "Tables 2 and 4, captions",
@@ -539,6 +552,7 @@ def _shots(published: Published) -> Iterator[Claim]:
     for model in ("Gemma-9B", "DictaLM-2.0-7B", "GPT-4o"):
         different = set(_shot_accuracies(published, model).values())
         fit = sum(whole(accuracy, rows, 4) for accuracy in different)
+
         yield Claim(
             f"shots-{model.lower()}",
             "Table 3",

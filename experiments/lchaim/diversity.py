@@ -144,6 +144,7 @@ def _correlation(sums_XKK: Floats) -> Floats:
     n_X11 = sums_XKK[..., :1, :1]
     sums_XK = sums_XKK[..., 0, 1:]
     means_XK = sums_XK / sums_XKK[..., 0, :1]
+
     # Covariances times n, and standard deviations times its root.
     expected_XKK = n_X11 * means_XK[..., None] * means_XK[..., None, :]
     covariance_XKK = sums_XKK[..., 1:, 1:] - expected_XKK

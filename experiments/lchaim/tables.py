@@ -86,6 +86,7 @@ def ratings(request: TargetRequest) -> Filled:
                 points += [float(rating) for rating in ratings_of_text if rating]
             if not points:  # a criterion without ratings
                 continue
+
             mean = float(np.mean(points))
             estimates[translator, column] = Estimate(mean, n=len(points), of="ratings")
 
@@ -95,6 +96,7 @@ def ratings(request: TargetRequest) -> Filled:
             if low is not None and high is not None:
                 half = (high - low) / 2
                 estimates[translator, f"{column}, error"] = Estimate(half, n=texts, of="texts")
+
             if difference.value is not None:
                 row = (translator, f"{column}, difference of raters")
                 estimates[row] = Estimate(difference.value, low, high, texts, "texts")
@@ -135,6 +137,7 @@ def people(request: TargetRequest) -> Filled:
         if path.stem.casefold().startswith("english"):
             data = "control"
             language = "in English"
+
         config = request.choose_present(data, SUBSTITUTE)
         mark = ""
         if config.name != data:
@@ -286,10 +289,10 @@ def reasoning(request: TargetRequest) -> Filled:
         return _typed_pairs(types, file, request)
 
     run = runs[0]
-    options = _options(run, request)
-    split = open_slicer(options).split
+    split = open_slicer(_options(run, request)).split
     right = dict(zip(split.frame["guid"], split.frame.right, strict=True))
     _check_guids(types, right, file)
+
     premises = {}
     for example in split.examples:
         premises[example.guid] = example.group or example.text

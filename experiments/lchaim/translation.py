@@ -85,6 +85,7 @@ def run(arguments: Sequence[str]) -> int:
     """Translate, check and write a data set; returns the exit code."""
     begin()
     silence_libraries()
+
     options, words = _options(arguments)
     if options.to not in LANGUAGES:
         raise ConfigError(f"to={options.to}: no such language.{nearest(options.to, LANGUAGES)}")
@@ -94,6 +95,7 @@ def run(arguments: Sequence[str]) -> int:
     prompting = compose(spelt_out([*words, *languages, "model=gpt-4o"]))
     if prompting.task.name != "nli":
         raise ConfigError(f"data={options.data}: no sentence pairs (task=nli) to translate")
+
     translator = Translator(prompting, prompting.prompting)
 
     # The encoders of both checks read the data as a run does, without the translator's words.
@@ -113,6 +115,7 @@ def run(arguments: Sequence[str]) -> int:
     language = reading.data.language
     if options.to == language:
         raise ConfigError(f"to={options.to}: {options.data} is in this language")
+
     examples = _read_splits(reading, options)
     if checking and (TRAIN not in examples or len(examples) == 1):
         raise ConfigError(f"check={options.check}: needs the split train, and another one to check")
@@ -235,8 +238,7 @@ def similarity_table(splits: TranslatedSplits, options: TranslateOptions) -> Tab
             similarities = unique.values()
             mean = summarize(similarities)
             below = sum(similarity < minimum for similarity in similarities)
-            line = (split, column, mean, below, kept, len(rows))
-            lines.append(line)
+            lines.append((split, column, mean, below, kept, len(rows)))
 
     if options.data in PAPERS_DATA:
         note += f" {PAPER_NOTE}"
@@ -276,6 +278,7 @@ def check_table(splits: TranslatedSplits, config: Config, options: TranslateOpti
         options: the minimum, and the classifier's layers and seed.
     """
     train = [row.original for row in splits[TRAIN]]
+
     lines: list[Row] = []
     for split, rows in splits.items():
         kept = [row for row in rows if row.keeps(options.minimum)]
@@ -315,7 +318,6 @@ def _write(splits: TranslatedSplits, data: DataConfig, options: TranslateOptions
         checked = _table_columns(rows)
         for name, column in _COLUMNS.items():
             checked[f"back_{column}"] = [getattr(row.back, name) for row in rows]
-
         for name, column in _COLUMNS.items():
             checked[f"similarity_{column}"] = [row.similarity[name] for row in rows]
         checked["kept"] = [row.keeps(options.minimum) for row in rows]
@@ -347,12 +349,15 @@ def _write(splits: TranslatedSplits, data: DataConfig, options: TranslateOptions
 
 def _table_columns(rows: Sequence[Translated]) -> dict[str, list[Any]]:
     """Lay out translations as the columns of a data set, with the original texts."""
-    columns: dict[str, list[Any]] = {"guid": [row.original.guid for row in rows]}
+    columns: dict[str, list[Any]] = {}
+    originals = [row.original for row in rows]
+    columns["guid"] = [original.guid for original in originals]
     for name, column in _COLUMNS.items():
         columns[column] = [getattr(row.there, name) for row in rows]
-    columns["label"] = [row.original.label for row in rows]
-    columns["group"] = [row.original.group or row.original.guid for row in rows]
+
+    columns["label"] = [original.label for original in originals]
+    columns["group"] = [original.group or original.guid for original in originals]
 
     for name, column in _COLUMNS.items():
-        columns[f"original_{column}"] = [getattr(row.original, name) for row in rows]
+        columns[f"original_{column}"] = [getattr(original, name) for original in originals]
     return columns

@@ -233,7 +233,9 @@ def _card(
     """
     example: Example = slicer.split.examples[row]
     cells = {name: column[row] for name, column in slicer.split.frame.columns.items()}
-    span, probability = cells["place"], cells["probability"]
+    span = cells["place"]
+    probability = cells["probability"]
+
     card: dict[str, Any] = {
         "guid": clean_text(example.guid),
         "group": clean_text("" if example.group == example.text else example.group),

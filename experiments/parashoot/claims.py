@@ -26,6 +26,7 @@ def claims() -> Iterator[Claim]:
 
     kinds = {kind: number("table5", kind, "share") for kind in KINDS}
     total = sum(kinds.values())
+
     yield Claim(
         "overlap-types",
         "Table 5",
@@ -38,6 +39,7 @@ def claims() -> Iterator[Claim]:
 
     equal, disjoint = kinds["equal"], kinds["disjoint"]
     of_errors = disjoint / (1 - equal)
+
     yield Claim(
         "zero-overlap",
         "section 4.3, Table 5",
@@ -59,6 +61,7 @@ def _sizes(number: Published) -> Iterator[Claim]:
         parts = [number("table1", split, column) for split in SPLITS]
         total = sum(parts)
         printed = number("table1", "total", column)
+
         yield Claim(
             f"total-{column}",
             "Table 1",
@@ -70,6 +73,7 @@ def _sizes(number: Published) -> Iterator[Claim]:
 
     left = COLLECTED - DISCARDED
     share = DISCARDED / COLLECTED
+
     yield Claim(
         "discarded",
         "section 2.3",
@@ -83,6 +87,7 @@ def _sizes(number: Published) -> Iterator[Claim]:
 def _ceiling(number: Published) -> Iterator[Claim]:
     """Recompute the highest F1 that annotated answers allow."""
     others_f1 = best_f1(RATIO)
+
     yield Claim(
         "best-f1",
         "section 3.1",
@@ -95,6 +100,7 @@ def _ceiling(number: Published) -> Iterator[Claim]:
     minimal = number("table2", "minimal", "share")
     highest = ceiling(minimal, RATIO)
     needed = needed_ratio(CEILING, minimal)
+
     yield Claim(
         "ceiling",
         "section 3.1",
@@ -110,6 +116,7 @@ def _question_words(number: Published) -> Iterator[Claim]:
     """Recompute the shares of the eight question words."""
     shares = [number("table3", word, "share") for word in WORDS]
     total = sum(shares)
+
     yield Claim(
         "question-words",
         "Table 3",
@@ -124,6 +131,7 @@ def _question_words(number: Published) -> Iterator[Claim]:
         nearest = round(share * QUESTIONS) / QUESTIONS
         if abs(nearest - share) <= 0.00011:
             whole_shares += 1
+
     yield Claim(
         "question-words-of-validation",
         "Table 3",
@@ -143,6 +151,7 @@ def _shares_of_words(number: Published) -> Iterator[Claim]:
     ):
         shares = [number("table3", word, "share") for word in words]
         total = sum(shares)
+
         yield Claim(
             name,
             "section 3.2, Table 3",

@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
+from typing import Any
 
 from heron.base.cells import Cell, Row, Table, with_synthetic
+from heron.base.tables import as_columns
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.results.shipped import Shipped
@@ -107,6 +109,7 @@ def whole(described: Mapping[str, SplitStatistics]) -> SplitStatistics:
 
 
 def _describe(examples: Sequence[Example], language: str) -> SplitStatistics:
+    """Count articles, paragraphs, questions, and the words of questions and answers."""
     questions: list[str] = []
     answers: list[str] = []
     unanswered = 0
@@ -222,19 +225,16 @@ def _word_table(title: str, counts: Mapping[str, Mapping[str, int]]) -> Table:
     return Table(title, columns, rows, note)
 
 
-def length_counts(described: Mapping[str, SplitStatistics]) -> dict[str, list[str | int]]:
+def length_counts(described: Mapping[str, SplitStatistics]) -> dict[str, list[Any]]:
     """Count lengths as columns of a table: `split`, `of` (question, answer), `words`, `n`."""
-    columns: dict[str, list[str | int]] = {"split": [], "of": [], "words": [], "n": []}
+    rows = []
     for name, split in described.items():
         lengths_of = {"question": split.question_lengths, "answer": split.answer_lengths}
         for kind, lengths in lengths_of.items():
             counts = Counter(lengths)
             for length in sorted(counts):
-                columns["split"].append(name)
-                columns["of"].append(kind)
-                columns["words"].append(length)
-                columns["n"].append(counts[length])
-    return columns
+                rows.append((name, kind, length, counts[length]))
+    return as_columns(("split", "of", "words", "n"), rows)
 
 
 def lengths_figure(described: SplitStatistics, title: str) -> bytes:

@@ -73,6 +73,7 @@ def sizes(request: TargetRequest) -> Filled:
     for name, split in described.items():
         if name == ALL and shipped.missing:
             continue  # a total over some files only is not comparable
+
         row = "total" if name == ALL else name
         for column in ("articles", "paragraphs", "questions"):
             count = getattr(split, column)
@@ -126,6 +127,7 @@ def overlaps(request: TargetRequest) -> Filled:
     groups = slicer.groups
     classes_N = np.asarray(classes, dtype=object)
     group_N = group_ids(groups)
+
     wrong_N = classes_N != "equal"
     errors = int(wrong_N.sum())
 
@@ -251,7 +253,9 @@ def answered_examples(request: TargetRequest) -> Filled:
             spans.append(("annotated", example.spans[0]))
         if predicted:
             spans.append(("predicted", predicted))
-        cards.append(_card(example, spans, relation=OVERLAPS.get(classes[row], "")))
+
+        relation = OVERLAPS.get(classes[row], "")
+        cards.append(_card(example, spans, relation=relation))
 
     legend = "Bold: the annotated answer. Underlined: the run's answer."
     table = _cards_table("Predicted answers", cards, ("annotated", "predicted", "relation"))

@@ -85,6 +85,7 @@ def _sizes(published: Published) -> Iterator[Claim]:
         )
 
     total = sum(sizes)
+
     yield Claim(
         "pairs",
         "section 3",
@@ -149,8 +150,10 @@ def _equation_1() -> Iterator[Claim]:
         f"{easy:.2f}, {ambiguous:.2f}, {hard:.2f}",
         easy < ambiguous < hard,
     )
+
     scores_G = eq1(confidence_G, variability_G, swapped=True)
     easy, ambiguous, hard = map(float, scores_G)
+
     yield Claim(
         "equation-1-swapped",
         "section 4, equation 1",
@@ -187,6 +190,7 @@ def _steps(published: Published) -> Iterator[Claim]:
     """Compare the steps of curricula with those of the base model."""
     curriculum = sum(QUARTERS)
     left = 1 - curriculum
+
     yield Claim(
         "half-of-the-steps",
         "section 4, Length-CL and Cart-CL",
@@ -259,6 +263,7 @@ def _overall_scores(published: Published) -> Iterator[Claim]:
 
         micro = right / rows
         stated = published("table5", system, "micro F1")
+
         yield Claim(
             f"micro-{_short_name(system)}",
             "Tables 4 and 5",
@@ -270,6 +275,7 @@ def _overall_scores(published: Published) -> Iterator[Claim]:
 
         macro = sum(f1s) / len(CLASSES)
         stated = published("table5", system, "macro F1")
+
         yield Claim(
             f"macro-{_short_name(system)}",
             "Tables 4 and 5",
@@ -300,6 +306,7 @@ def _prose(published: Published) -> Iterator[Claim]:
     micro, macro = _f1s(published, "Ro-BERT (spurious)")
     micro_drop = vanilla_micro - micro
     macro_drop = vanilla_macro - macro
+
     yield Claim(
         "spurious-drop",
         "section 5, Table 5",
@@ -313,6 +320,7 @@ def _prose(published: Published) -> Iterator[Claim]:
     micro, macro = _f1s(published, "Ro-BERT + Length-CL")
     below_base = micro < base_micro and macro < base_macro
     below_vanilla = micro < vanilla_micro and macro < vanilla_macro
+
     yield Claim(
         "length-cl-below-base",
         "section 5, Table 5",

@@ -168,6 +168,9 @@ def fit_softmax(
 ) -> tuple[Classifier, list[str]]:
     """Fit multinomial logistic regression with an l2 penalty; see `fit_svm`.
 
+    Returns:
+        The classifier, and what scikit-learn warned of.
+
     Source: RoNLI appendix B.
     """
     from sklearn.linear_model import LogisticRegression  # start-up time

@@ -86,8 +86,7 @@ def groups(request: TargetRequest) -> Filled:
         file = request.files[0]
         statistics = read_statistics(file)
         label_N = _train_labels(file, statistics.guids, request)
-        of_groups = allenai(statistics)
-        counts = _class_counts(of_groups, label_N, CLASSES)
+        counts = _class_counts(allenai(statistics), label_N, CLASSES)
         return Filled({"table3": counts})
 
     mapped = read_mapped(_run(request, "ronli/siamese"))
@@ -97,9 +96,8 @@ def groups(request: TargetRequest) -> Filled:
 
     names = np.array(classes, dtype=object)
     label_N = names[mapped.dynamics.gold_N]
-    of_groups = group_examples(mapped, "allenai")
     mark = run_mark(mapped.folder, "ronli", ENCODER)
-    counts = _class_counts(of_groups, label_N, classes, mark)
+    counts = _class_counts(group_examples(mapped, "allenai"), label_N, classes, mark)
     return Filled({"table3": counts})
 
 
@@ -167,6 +165,7 @@ def phrases(request: TargetRequest, label: str | None = None) -> Filled:
     columns = ["class", "phrase"]
     if sentences:
         columns.append("sentences")
+
     title = f"Linking phrases: {label or 'three of each class'}"
     note = f"Different phrases in the list: {', '.join(counts)}."
     table = Table(title, columns, rows, note)
@@ -292,6 +291,7 @@ def _group_kappas(
             guid = mapped.statistics.guids[row]
             if guid in by_guid:
                 labels.append(by_guid[guid])
+
         if labels:
             estimates[group, "kappa"] = _kappa(labels, request.seed, mark)
 
@@ -326,10 +326,7 @@ def _kappa(label_pairs: Sequence[LabelPair], seed: int, mark: str = "") -> Estim
 
     items = [str(row) for row in range(n)]
     labels = Labels(items, ("automatic", "manual"), label_pairs)
-    by_measure = {}
-    for measured in agreements(labels, seed=seed):
-        by_measure[measured.measure] = measured
-
+    by_measure = {measured.measure: measured for measured in agreements(labels, seed=seed)}
     kappa = by_measure["Cohen's kappa"]
     assert kappa.value is not None
     return Estimate(kappa.value, kappa.low, kappa.high, kappa.n, "pairs", mark=mark)
@@ -361,6 +358,7 @@ def errors(request: TargetRequest) -> Filled:
         if not is_right:
             confidence = probabilities[row] or 0.0
             wrong.append((-confidence, guids[row], row))
+
     wrong.sort()  # the most confident first; equal ones by guid
 
     golds = frame["gold"]

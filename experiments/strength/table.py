@@ -81,6 +81,7 @@ def mean_score(plan: StrengthPlan, cell: Cell, out: Path) -> float | None:
 
 
 def _score_summary(plan: StrengthPlan, cell: Cell, runs: Sequence[RunRecord]) -> Summary | None:
+    """Average the score of a cell over its runs; None where no run has one."""
     of_set = plan.sets[cell.set]
     scores = []
     for run in runs:

@@ -92,6 +92,7 @@ def read_answers(folder: Path, layer: str) -> list[tuple[str, str, list[str]]]:
 def _answers(
     where: str, types: bytes, content: bytes, layer: str
 ) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield the answers of one exported document, see `read_answers`."""
     cassis = _cassis()
     types_file = io.BytesIO(types)
     content_file = io.BytesIO(content)

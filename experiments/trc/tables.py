@@ -118,21 +118,20 @@ def labels(request: TargetRequest) -> Filled:
         estimates[name, "count"] = Estimate(count, mark=mark)
         estimates[name, "share"] = Estimate(share, n=total, of="pairs", mark=mark)
 
-    notes = []
     paths = [request.data_dir / "matres" / f"{name}.txt" for name in MATRES]
-    if all(path.is_file() for path in paths):
-        counts = Counter[str]()
-        for path in paths:
-            counts.update(line[-1] for line in read_relations(path))
-        relations = counts.total()
-        for name in names:
-            share = counts[name] / relations
-            estimates[name, "MATRES"] = Estimate(share, n=relations, of="relations")
-    else:
+    if not all(path.is_file() for path in paths):
         missing = ", ".join(map(str, paths))
-        notes.append(f"MATRES is not here: {missing}.")
+        return Filled({"table2": estimates}, notes=[f"MATRES is not here: {missing}."])
 
-    return Filled({"table2": estimates}, notes=notes)
+    of_relations = Counter[str]()
+    for path in paths:
+        of_relations.update(line[-1] for line in read_relations(path))
+
+    relations = of_relations.total()
+    for name in names:
+        share = of_relations[name] / relations
+        estimates[name, "MATRES"] = Estimate(share, n=relations, of="relations")
+    return Filled({"table2": estimates})
 
 
 def read_relations(path: Path) -> list[list[str]]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from heron.base.cells import Table
 from heron.base.files import fingerprint
-from heron.base.tables import write_table
+from heron.base.tables import as_columns, write_table
 from heron.data.config import SPLITS
 from heron.data.overrides import write_config
 from heron.languages import get_language
@@ -181,9 +181,9 @@ def write_data_set(
 
 
 def _write(path: Path, articles: Sequence[Article]) -> None:
+    """Write articles as a table, a row for each."""
     rows = [article.row() for article in articles]
-    columns = {name: [row[index] for row in rows] for index, name in enumerate(COLUMNS)}
-    write_table(path, columns)
+    write_table(path, as_columns(COLUMNS, rows))
 
 
 def _settings(name: str, language: str) -> dict[str, Any]:

@@ -74,8 +74,10 @@ def unblind(study: Study, answers: Sequence[SummaryRating]) -> Ratings:
     for guid in study.guids:
         for system in study.systems:
             units.append(JudgedSummary(guid, system))
+
     column_of = {unit: column for column, unit in enumerate(units)}
     row_of = {rater: row for row, rater in enumerate(study.items)}
+
     # NaN: not rated, or not checked for errors.
     nothing_RU = np.full((len(row_of), len(units)), np.nan)
 
@@ -287,6 +289,11 @@ def places_table(ratings: Ratings) -> Table:
 
 def correlations_table(ratings: Ratings, metrics: Metrics, seed: int) -> Table:
     """Correlate human with automatic scores, over summaries and over systems.
+
+    Args:
+        ratings: of people.
+        metrics: automatic scores, by system and guid.
+        seed: of the bootstrap.
 
     Returns:
         Two rows for each metric and criterion, one over summaries and one over systems.

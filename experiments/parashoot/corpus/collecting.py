@@ -119,6 +119,7 @@ def _question_mark(question: AnnotatedQuestion, options: CollectQuestionsOptions
 
 
 def _answer_in_question(question: AnnotatedQuestion, options: CollectQuestionsOptions) -> str:
+    """Say that the words of the answer stand in its question; empty if they do not."""
     answer = folded_words(question.answer)
     words_of_question = folded_words(question.question)
     size = len(answer)

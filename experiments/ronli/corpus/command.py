@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from heron.base.cells import Cell, Row, Table
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_yaml
-from heron.base.tables import write_table
+from heron.base.tables import as_columns, write_table
 from heron.base.terminal import print_lines, print_tables, say
 from heron.config.constraints import Count, Fraction, Natural, OneOf, Seed
 from heron.config.parsing import parse_options
@@ -57,6 +57,7 @@ def run(arguments: Sequence[str]) -> int:
     phrases = _read_phrases(options.phrases)
     if not options.dump.is_file():
         raise DataError(str(options.dump), "missing", "from dumps.wikimedia.org")
+
     wording["files"] = [*wording["files"], *ENGLISH, *read_namespaces(options.dump)]
 
     repo = options.protocol == "repo"
@@ -88,9 +89,7 @@ def run(arguments: Sequence[str]) -> int:
     print_tables([by_phrase, by_class])
 
     phrase_file = options.out / "phrases.csv"
-    columns = {}
-    for index, name in enumerate(by_phrase.columns):
-        columns[name] = [row[index] for row in by_phrase.rows]
+    columns = as_columns(by_phrase.columns, by_phrase.rows)
     write_table(phrase_file, columns)
     print_lines(phrase_file)
 
@@ -160,6 +159,7 @@ def _wording(code: str) -> dict[str, Sequence[str]]:
 
 
 def _read_phrases(path: Path) -> dict[str, list[str]]:
+    """Read the linking phrases of each class."""
     phrases: dict[str, list[str]] = {}
     try:
         for label, texts in json.loads(path.read_text("utf-8")).items():
@@ -173,6 +173,7 @@ def _read_phrases(path: Path) -> dict[str, list[str]]:
 
 
 def _settings(options: BuildRonliOptions, labels: Sequence[str]) -> dict[str, Any]:
+    """Lay out the YAML by which `heron train` reads the corpus."""
     return {
         "title": f"sentence pairs labelled by linking phrases ({options.protocol})",
         "licence": "that of the dump (Wikipedia, CC BY-SA 4.0)",

@@ -104,7 +104,7 @@ class FileTable:
         problems = []
         for index, value in enumerate(self.values(column)):
             try:
-                texts.append("" if is_missing(value) else cell_text(value))
+                texts.append(text_or_empty(value))
             except NotTextError as error:
                 problems.append(self.problem(index, f"'{column}' {error}", "one value in each row"))
         raise_all(problems)
@@ -222,6 +222,11 @@ def cell_text(value: Any) -> str:
     return text.strip()
 
 
+def text_or_empty(value: Any) -> str:
+    """Write a cell by `cell_text`; empty where it holds nothing."""
+    return "" if is_missing(value) else cell_text(value)
+
+
 def number_text(value: Any) -> Any:
     """Write a number where a text is meant, as CSV has it; others as `plain_value` does."""
     value = plain_value(value)
@@ -305,6 +310,15 @@ def read_chunks(
 def _without_apostrophes(row: Mapping[str, str]) -> dict[str, Any]:
     """Undo `as_text` in a row."""
     return {without_apostrophe(name): without_apostrophe(cell) for name, cell in row.items()}
+
+
+def as_columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
+    """Turn rows into the columns that `write_table` takes."""
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    for row in rows:
+        for column, cell in zip(columns.values(), row, strict=True):
+            column.append(cell)
+    return columns
 
 
 def write_table(path: Path | str, columns: Mapping[str, Sequence[Any]]) -> None:

@@ -23,6 +23,7 @@ from heron.base.tables import (
     number_text,
     read_table,
     table_stem,
+    text_or_empty,
 )
 from heron.base.terminal import say
 from heron.data import TASKS
@@ -207,7 +208,7 @@ def _count_labels(path: Path, config: DataConfig) -> Counter[str]:
         table.require(keys={column: "data.columns.label"})
         for index, cell in enumerate(table.values(column)):
             try:
-                counts[_text_or_empty(cell)] += 1
+                counts[text_or_empty(cell)] += 1
             except NotTextError as error:
                 problems.append(table.problem(index, f"'{column}' {error}", ONE_LABEL))
         if len(counts) > _MOST_CLASSES:
@@ -237,10 +238,6 @@ def find_format(config: DataConfig) -> Format:
     """Find the format of a data set."""
     format: Format = TASKS[config.task].formats[config.format]
     return format
-
-
-def _text_or_empty(cell: Any) -> str:
-    return "" if is_missing(cell) else cell_text(cell)
 
 
 class LabelError(Exception):
@@ -379,7 +376,7 @@ class TableReader(ABC):
         origin = {"file": self.table.path.name, "line": self.table.lines[index]}
         kept = {column: row.get(column) for column in columns.side}
         whole_side = {**origin, **kept, **side}
-        return Example(guid, text, group=_text_or_empty(group), side=whole_side, **fields)
+        return Example(guid, text, group=text_or_empty(group), side=whole_side, **fields)
 
     def problem(self, line: int, what: str, fix: Fix) -> None:
         """Record what is wrong with a row, and how to fix it."""
@@ -436,7 +433,7 @@ class RowReader(TableReader):
         guid = self.guid(values.pop("guid"), line)
         group = values.pop("group")
         if self.labels == "required" and label is None and len(self.problems) == before:
-            self.unlabelled[_text_or_empty(label_cell)] += 1
+            self.unlabelled[text_or_empty(label_cell)] += 1
             return None
 
         text, text_pair, spans = self.texts(self, row, line)

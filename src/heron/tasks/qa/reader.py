@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from heron.base.errors import Fix, Problem, nearest
-from heron.base.tables import FileTable, cell_text, is_missing, number_text, table_stem
+from heron.base.tables import FileTable, is_missing, number_text, table_stem, text_or_empty
 from heron.base.terminal import say
 from heron.data.annotation_tools import question_table
 from heron.data.config import DataConfig
@@ -219,7 +219,7 @@ class QuestionReader(TableReader):
 
     def guid(self, value: Any, line: int) -> str:
         """Read an id; without one it is `<file stem>:<number>`. SQuAD's JSON may repeat ids."""
-        guid = "" if is_missing(value) else cell_text(value)
+        guid = text_or_empty(value)
         if value is None:
             guid = f"{table_stem(self.table.path)}:{line}"
         if guid in self.lines and (self.in_json or "answers" in self.table.columns):
