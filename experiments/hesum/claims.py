@@ -10,7 +10,8 @@ from heron_tools.reproduction.claims import Claim, Published
 
 SPLITS = ("train", "validation", "test")
 # Section 4.2: correlation of ROUGE and human ratings, over three summaries of each article.
-PEARSON, P_VALUE = -0.16, 2.39e-5
+PEARSON = -0.16
+P_VALUE = 2.39e-5
 RATED = 62  # articles
 SUMMARIES = 186
 SHARES = {"repetition": 0.0333, "copy from article": 0.1333}  # errors among 30 summaries of mLongT5

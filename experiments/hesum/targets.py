@@ -40,10 +40,12 @@ from .judging.study import Study, get_wording, read_key
 from .judging.tables import agreement_table, errors_tables, means_table, unblind
 from .published_statistics import TEXTS
 
-DATA, SUBSET = "hesum", "hesum_subset"
+DATA = "hesum"
+SUBSET = "hesum_subset"
 UNCHANGED = "original"  # `summary_kind` of the subset's unchanged summaries
 MORPHOLOGY = "simplemma-prefixes"
-WORDS_ROW, MORPHEMES_ROW = "HeSum", "HeSum, morphemes"
+WORDS_ROW = "HeSum"
+MORPHEMES_ROW = "HeSum, morphemes"
 # Table 4's names of the kinds of errors in heron's forms.
 ERRORS = {
     "repetition": "repetition",

@@ -30,7 +30,8 @@ from heron.training.compose import compose
 from .translation import PAPER_NOTE, SIMILARITY, pair_cosines, paper_similarity
 
 HEBREW = ("text_translated", "hebrew_text")  # columns of the translations, the back-translations
-ORIGINAL, BACK = "origin_text", "text_reverse_translated"
+ORIGINAL = "origin_text"
+BACK = "text_reverse_translated"
 COLUMNS = ("uid", "premise", "hypothesis", "label")  # of the written table
 
 

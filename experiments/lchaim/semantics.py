@@ -31,7 +31,9 @@ from heron.tasks.config import Config
 from heron.training.compose import compose
 from heron_tools.reproduction.targets import Estimate, Filled, Names, TargetRequest
 
-ORIGINAL, BACK = "control", "lchaim_back"  # data sets
+# Names of data sets.
+ORIGINAL = "control"
+BACK = "lchaim_back"
 ENCODER = "longformer"  # the paper's
 LENGTH = 4096  # tokens that it reads
 HIDDEN = (100,)  # widths of the perceptron's layers

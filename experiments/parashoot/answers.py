@@ -63,7 +63,8 @@ def slice_answers(split: Split) -> Slicer:
         raise ConfigError(f"split={split.name}: none of its answers has a gold answer")
 
     split = as_given(split)
-    frame, examples = split.frame, split.examples
+    frame = split.frame
+    examples = split.examples
     predicted: list[Span | None] = []
     for start, end in zip(frame["start"], frame["end"], strict=True):
         predicted.append(None if is_missing(start) else Span(int(start), int(end)))

@@ -30,7 +30,9 @@ STAGES = {
     "Cart-CL++": ((100, 200, 1000), 512),
     "Cart-Stra-CL++": ((100, 200, 300, 400, 1500), 256),
 }
-EPOCHS, BATCH = 10, 256  # of the oversampled model (appendix B)
+# Of the oversampled model, appendix B.
+EPOCHS = 10
+BATCH = 256
 QUARTERS = (1 / 4, 1 / 4, 1 / 2)  # of all steps: easy, ambiguous and hard (section 4, Cart-CL)
 _HALF = 0.005  # half a unit of the last digit that is printed, the second decimal
 SYSTEMS = (

@@ -15,7 +15,8 @@ from typing import Any
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import write_file
 
-EVENT, PAIR = "webanno.custom.Event", "webanno.custom.Pair"
+EVENT = "webanno.custom.Event"
+PAIR = "webanno.custom.Pair"
 FEATURES = {EVENT: ("axis", "connects"), PAIR: ("q1", "q2")}  # that annotators fill in
 _SENTENCE = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Sentence"
 _TOKEN = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token"

@@ -160,7 +160,8 @@ def write_data_set(
     Returns:
         `articles.jsonl`, `left_out.csv`, the file of each split, and the data set's YAML.
     """
-    out, name = options.out, options.name
+    out = options.out
+    name = options.name
     all_articles = out / "articles.jsonl"
     _write(all_articles, collected.articles)
 

@@ -213,10 +213,12 @@ class SiteSpider(Spider):
 
     def __init__(self, sites: Sequence[Site], options: BuildHesumOptions):
         super().__init__()
-        self.sites, self.options = sites, options
+        self.sites = sites
+        self.options = options
         self.allowed_domains = [site.domain for site in sites]
         self.links = LinkExtractor()
-        self.fetched, self.shown = 0, 0.0
+        self.fetched = 0
+        self.shown = 0.0
         self.failures: list[tuple[str, str]] = []
         self.broken: OSError | None = None  # why pages cannot be stored
         console = messages()

@@ -77,7 +77,8 @@ def _unusable(question: AnnotatedQuestion, ids: Container[str]) -> tuple[str, st
     Returns:
         The reason and its detail; None if the question is usable.
     """
-    answer, marked = question.answer, question.marked
+    answer = question.answer
+    marked = question.marked
     if not words(question.question):
         return NO_QUESTION, "no question was written for this answer"
     if not answer:
@@ -200,7 +201,8 @@ def write_data_set(options: CollectQuestionsOptions, checked: CheckedQuestions) 
     Returns:
         The file of each split that has questions, `problems.csv`, and the data set's YAML.
     """
-    out, name = options.out, options.name
+    out = options.out
+    name = options.name
     files = {}
     for split in SPLITS:
         kept = [question for question in checked.kept if question.paragraph.split == split]

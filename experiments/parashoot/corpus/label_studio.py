@@ -32,7 +32,10 @@ from heron.tasks.qa.answers import trim
 
 from .articles import Paragraph
 
-ANSWER, QUESTION, CONTEXT = "answer", "question", "context"  # names of tags in the configuration
+# Names of tags in the configuration.
+ANSWER = "answer"
+QUESTION = "question"
+CONTEXT = "context"
 _FIX = "export the project as JSON, JSON-MIN or CSV"
 
 Annotation = tuple[str, list[Region]]  # annotator, and the regions with a span or a question

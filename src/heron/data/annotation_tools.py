@@ -227,7 +227,8 @@ def read_span(context: str, span: Mapping[str, Any], in_utf16: bool) -> Annotate
         in_utf16: whether the export counts UTF-16 units. Where the text is not there, the other
             unit is tried.
     """
-    start, end = span["start"], span["end"]
+    start = span["start"]
+    end = span["end"]
     text = span.get("text")
     places = [(start, end), (from_utf16(context, start), from_utf16(context, end))]
     if in_utf16:

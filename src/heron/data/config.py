@@ -35,7 +35,9 @@ from heron.languages.language import UNDETERMINED
 from heron.languages.unicode import UnicodeOptions
 
 TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
-JOIN, PHRASES = "join", "phrases"  # files of a data set beside its splits
+# Files of a data set beside its splits.
+JOIN = "join"
+PHRASES = "phrases"
 Split = Annotated[str, OneOf(*SPLITS)]
 
 
@@ -317,7 +319,8 @@ class DataConfig(ConstrainedConfig):
         files = self.files.items()
         self.files = {name: file for name, file in files if file.path not in ("", MISSING)}
         if self.hub:
-            self.files, self.generator = {}, None
+            self.files = {}
+            self.generator = None
 
         if self.label_order:
             aliases = self.label_aliases

@@ -307,7 +307,9 @@ class TableReader(ABC):
     """Turns the rows of one table into examples and collects problems."""
 
     def __init__(self, table: FileTable, config: DataConfig, labels: Labels):
-        self.table, self.config, self.labels = table, config, labels
+        self.table = table
+        self.config = config
+        self.labels = labels
         self.language = get_language(config.language)
         self.problems: list[Problem] = []
         self.unlabelled: Counter[str] = Counter()  # rows left out, by content of their label cell
@@ -372,7 +374,8 @@ class TableReader(ABC):
             group: a cell, which may be missing.
             fields: of the example.
         """
-        row, columns = self.table.rows[index], self.config.columns
+        row = self.table.rows[index]
+        columns = self.config.columns
         origin = {"file": self.table.path.name, "line": self.table.lines[index]}
         kept = {column: row.get(column) for column in columns.side}
         whole_side = {**origin, **kept, **side}
@@ -405,7 +408,8 @@ class RowReader(TableReader):
         joined: Joined | None = None,
     ):
         super().__init__(table, config, labels)
-        self.joined, self.texts = joined, texts
+        self.joined = joined
+        self.texts = texts
         self.label_reader = LabelReader(config, label_column)
         self.truth_reader = LabelReader(config, config.columns.truth or label_column)
 
@@ -419,7 +423,8 @@ class RowReader(TableReader):
 
     def read(self, index: int) -> Example | None:
         """Read one row, see `TableReader.read`."""
-        row, line = self.table.rows[index], self.table.lines[index]
+        row = self.table.rows[index]
+        line = self.table.lines[index]
         columns = self.config.columns
         before = len(self.problems)
 

@@ -247,11 +247,15 @@ def inspect(
 def wrong_content(file: FileConfig, path: Path) -> str:
     """Say how a file differs from the pinned one; empty where it does not."""
     size = path.stat().st_size
-    kind, expected, actual = "sha256", file.sha256, ""
+    kind = "sha256"
+    expected = file.sha256
+    actual = ""
     if file.sha256:
         actual = sha256_file(path)
     elif file.git_blob:
-        kind, expected, actual = "git blob", file.git_blob, git_blob(path)
+        kind = "git blob"
+        expected = file.git_blob
+        actual = git_blob(path)
 
     if file.size in (None, size) and (not expected or actual == expected):
         return ""
@@ -331,7 +335,8 @@ def _hub_files(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str,
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         content: Any = [(str(path.relative_to(folder)), sha256_file(path)) for path in files]
     elif config.revision is not None:
-        source, content = config.hub, [config.hub, config.revision]
+        source = config.hub
+        content = [config.hub, config.revision]
     else:
         raise ConfigError(
             f"data.hub={config.hub}: not a folder in {data_dir}; an id of the hub needs "
@@ -353,7 +358,8 @@ def _store(source: str, config: DataConfig, target: Path, cache: Path) -> None:
     names = {split: config.hub_splits.get(split, split) for split in SPLITS}
     absent = [name for name in config.hub_splits.values() if name not in loaded]
     if absent or loaded.keys().isdisjoint(names.values()):
-        wanted, present = ", ".join(absent or names.values()), ", ".join(loaded)
+        wanted = ", ".join(absent or names.values())
+        present = ", ".join(loaded)
         raise ConfigError(
             f"data.hub={config.hub}: has no split {wanted}, only "
             f"{present}; data.hub_splits={{train: NAME}} gives their names"

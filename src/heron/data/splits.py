@@ -97,7 +97,8 @@ def _refuse_few(units: Sequence[str], by: str, key: str, field: str) -> None:
 
 def _divide(examples: Sequence[Example], units: Sequence[str], chosen_units: set[str]) -> Halves:
     """Divide examples into those of other units and those of the chosen ones."""
-    others, chosen = list[Example](), list[Example]()
+    others = list[Example]()
+    chosen = list[Example]()
     for example, unit in zip(examples, units, strict=True):
         if unit in chosen_units:
             chosen.append(example)
@@ -269,6 +270,7 @@ def apply_duplicates(splits: Splits, policy: str) -> Splits:
                 side = {**example.side, "duplicate_of": f"{holder}:{guids[holder][key]}"}
                 kept[split].append(replace(example, side=side))
 
-    what, fix = "all of its rows are in other splits too", "data.duplicates=keep or mark"
+    what = "all of its rows are in other splits too"
+    fix = "data.duplicates=keep or mark"
     raise_all([Problem(split, what, fix) for split in splits if splits[split] and not kept[split]])
     return kept

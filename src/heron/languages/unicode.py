@@ -23,7 +23,8 @@ from heron.languages.language import Language
 
 Spell = Callable[[str], str]
 
-_SHOWN, _BEFORE = 80, 20  # characters of a text in a message; those before the first difference
+_SHOWN = 80  # characters of a text in a message
+_BEFORE = 20  # those before the first difference
 KEPT_APART = (
     "they differ only in Unicode variants that data.unicode does not unify: spell both alike"
 )

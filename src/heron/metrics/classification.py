@@ -119,7 +119,8 @@ def weighted_f1(matrix: Counts) -> Floats:
 
 def micro_f1(matrix: Counts, among: Counts) -> Floats:
     """F1 of the pooled decisions about the classes `among`; the others mean "none of these"."""
-    hits, decisions = _hits(matrix)[..., among], _decisions(matrix)[..., among]
+    hits = _hits(matrix)[..., among]
+    decisions = _decisions(matrix)[..., among]
     return _average(2 * hits.sum(-1), decisions.sum(-1))
 
 
@@ -232,7 +233,8 @@ def bootstrap_intervals(
     from heron.metrics import intervals  # start-up time: task.bootstrap=0 needs none
 
     gold_N, prediction_N, width = _ids(gold, prediction, labels)
-    rows, classes = len(gold_N), len(labels)
+    rows = len(gold_N)
+    classes = len(labels)
     numbers = classes * width  # of a matrix
     group_N = np.zeros_like(gold_N)
     if groups is not None:

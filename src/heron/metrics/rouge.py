@@ -164,7 +164,8 @@ def _ways(profile: str, language: Language) -> tuple[str, Callable[[str], str]]:
         The pattern of words that are one token, in lower case; and the function that splits all
         others, which joins their tokens by spaces.
     """
-    letters, split = _LETTERS, _xlsum_word
+    letters = _LETTERS
+    split = _xlsum_word
     if profile == "heron":
         letters = letters.difference(language.variants[::2])
         split = partial(_heron_word, language=language)

@@ -194,7 +194,8 @@ class BertScoreOptions:
         Raises:
             ConfigError: an unknown value, or no layer for the encoder.
         """
-        values, names = {"model": self.bertscore}, {"model": "bertscore"}
+        values = {"model": self.bertscore}
+        names = {"model": "bertscore"}
         for option, value in vars(self).items():
             if option.startswith("bertscore_"):
                 name = option.removeprefix("bertscore_")

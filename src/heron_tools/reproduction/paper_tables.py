@@ -307,7 +307,10 @@ def _score_row(table: ScoreTable, key: Names, group: System | None) -> tuple[Cel
     """
     best_metric = table.content.get("best_run")
     decimals = table.content.get("decimals", DECIMALS)
-    split, other_settings, deviates, best_run = "", "", False, None
+    split = ""
+    other_settings = ""
+    deviates = False
+    best_run = None
     if group:
         split = table.split_of(group)
         other_settings = _other_settings(group, table.row_names)
@@ -346,7 +349,8 @@ def _caption(table: ScoreTable, notes: Sequence[str]) -> str:
         table: of the paper.
         notes: the end of the caption; empty ones are left out.
     """
-    corrected, doubtful = [], []
+    corrected = []
+    doubtful = []
     for key in table.printed:
         for title, _, cell in table.cells(key):
             if not isinstance(cell, Mapping):

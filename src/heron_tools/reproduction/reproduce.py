@@ -73,7 +73,8 @@ def run(arguments: Sequence[str]) -> int:
     (target,) = targets
     _check_files(target, options.files)
     if target.experiment is None:
-        result, code = _computed(target, options, overrides), 0
+        result = _computed(target, options, overrides)
+        code = 0
     else:
         result, code = _trained(target, options, overrides)
     from heron_tools.reproduction.results import write_reproduction
@@ -149,7 +150,8 @@ def _trained(
             print_tables([plan_prompts([job.config for job in jobs])])
         return None, 0
 
-    filled, code = NOTHING, 0
+    filled = NOTHING
+    code = 0
     if options.files:
         filled = target.compute(_request(options))
     elif jobs:

@@ -179,7 +179,8 @@ def of_runs(target: Target, runs: Sequence[RunRecord], filled: Filled = NOTHING)
         ConfigError: the paper has no published numbers to compare with.
     """
     published = read_published(target)
-    tables, figures = [], dict[str, bytes]()
+    tables = []
+    figures = dict[str, bytes]()
     for name, table in published_parts(target, published).items():
         values = filled.values.get(name, {})
         if "scores" not in table:
@@ -313,7 +314,8 @@ def write_paper_report(
         ConfigError: nothing has been reproduced.
     """
     paper_folder = folder / paper
-    results, missing = [], []
+    results = []
+    missing = []
     for target in targets:
         path = paper_folder / target.key / RESULT
         if path.is_file():

@@ -14,7 +14,11 @@ from heron.data.config import SPLITS, read_config
 from heron.data.sources import State, inspect
 from heron_tools.reproduction.targets import Target
 
-RUNS, PART, PEOPLE, LACKS, PENDING = "runs", "in part", "needs people", "lacks", "not yet"
+RUNS = "runs"
+PART = "in part"
+PEOPLE = "needs people"
+LACKS = "lacks"
+PENDING = "not yet"
 _NOTE = (
     "runs: nothing is missing; in part: without the files named; needs people: sheets to fill in, "
     "or a run to name by from=; lacks: data or encoders are missing; not yet: heron lacks it. A "

@@ -16,7 +16,8 @@ from heron_tools.statistics.outcome import AnalysisResult
 
 Words = Callable[[str], list[str]]
 
-OVERALL, NO_LABEL = "overall", "(no label)"
+OVERALL = "overall"
+NO_LABEL = "(no label)"
 
 
 class Shape(NamedTuple):
