@@ -140,6 +140,7 @@ class Deferred:
         self._before = {}
 
     def _note(self, number: int, _: Any) -> None:
+        """Note a signal; a later one ends the process where it takes too long to save."""
         if self.asked is None:
             self.asked = number
             self._asked_at = time.monotonic()

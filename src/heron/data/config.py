@@ -323,12 +323,17 @@ class DataConfig(ConstrainedConfig):
             self.generator = None
 
         if self.label_order:
-            aliases = self.label_aliases
-            self.label_aliases = {
-                alias: name for alias, name in aliases.items() if name in self.label_order
-            }
-            unused = sorted(aliases.keys() - self.label_aliases.keys())
+            used = {}
+            unused = []
+            for alias, name in self.label_aliases.items():
+                if name in self.label_order:
+                    used[alias] = name
+                else:
+                    unused.append(alias)
+
+            self.label_aliases = used
             if unused:
+                unused.sort()
                 say(f"data.label_aliases: {', '.join(unused)}: of no class in data.label_order")
 
     @property

@@ -78,13 +78,13 @@ def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loa
 
     dropped = {}
     for split in splits:
-        counts: Counter[str] = Counter()
+        counts = Counter[str]()
         if split in files:
             counts.update(reason for reason, _ in files[split].dropped)
             counts[UNLABELLED] = sum(files[split].unlabelled.values())
+
         counts[DUPLICATE] = len(examples[split]) - len(splits[split])
         counts = +counts  # without zeros
-
         if counts:
             dropped[split] = dict(counts)
 

@@ -437,6 +437,7 @@ class RowReader(TableReader):
         values |= self._joined(row, line)
         guid = self.guid(values.pop("guid"), line)
         group = values.pop("group")
+
         if self.labels == "required" and label is None and len(self.problems) == before:
             self.unlabelled[text_or_empty(label_cell)] += 1
             return None
@@ -446,6 +447,7 @@ class RowReader(TableReader):
             values["truth"] = self._class(self.truth_reader, row.get(columns.truth), line)
         if len(self.problems) > before:
             return None
+
         return self.example(
             index, guid, text, values, group, text_pair=text_pair, spans=spans, label=label
         )

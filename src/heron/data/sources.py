@@ -147,22 +147,24 @@ def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
     for source in sources.values():
         if source.state is not State.MISSING:
             continue
+
         file = source.file
+        way = f"set paths.data to the folder that holds {file.path}"
         if not file.url and not file.build:
             places = [folder / file.path]
             if not file.pinned:
                 places.insert(0, Path(file.path).expanduser().absolute())
             also = ", ".join(str(place) for place in places if place != source.path)
             what = f"missing, has no address, and is not at {also}"
-            way = f"set paths.data to the folder that holds {file.path}"
             problems.append(Problem(str(source.path), what, way))
             continue
+
         try:
             download(file, folder)
         except Exception as error:  # the library raises many kinds
             address = f"fetch {file.url} and put it there" if file.url else ""
-            fix = (address, f"set paths.data to the folder that holds {file.path}")
-            problems.append(Problem(str(source.path), f"missing; {error}", fix))
+            problems.append(Problem(str(source.path), f"missing; {error}", (address, way)))
+
     return problems
 
 

@@ -164,6 +164,7 @@ def _draw_stratified(
     units_of_kind: dict[tuple[int, ...], list[int]] = {}  # the next one last
     for unit in reversed(range(len(order))):
         units_of_kind.setdefault(tuple(rows_UC[unit]), []).append(unit)
+
     next_units = [alike.pop() for alike in units_of_kind.values()]
     heapq.heapify(next_units)
 
@@ -173,6 +174,7 @@ def _draw_stratified(
         kinds = min(len(next_units), max(_KINDS, len(quota_C)))
         candidates = [heapq.heappop(next_units) for _ in range(kinds)]
         candidates = [unit for unit in candidates if (drawn_C + rows_UC[unit]).sum() <= most]
+
         if candidates:
             best = candidates.pop(_nearest(drawn_C + rows_UC[candidates], quota_C))
             drawn.add(order[best])

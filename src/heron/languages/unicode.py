@@ -58,8 +58,10 @@ def normalise(text: str, language: Language | None, options: UnicodeOptions) -> 
     """Unify Unicode variants; letters are never dropped, and a second call changes nothing."""
     if text.isascii():
         return text
+
     letters = language.variants if language and options.cedilla == "comma" else ""
     variants, replacements = _rules(letters, options.bidi, options.niqqud, options.punctuation)
+
     # Until nothing changes: removing a mark can bring a letter and its diacritic together, and
     # composing can create a cedilla letter. Ordinary text leaves at the first test.
     while True:

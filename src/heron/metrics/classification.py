@@ -65,6 +65,7 @@ def _ids(
 
 
 def _class_ids(labels: Sequence[str], classes: Sequence[str]) -> Counts:
+    """Look up the number of each label; a DataError names each that is no class."""
     ids = {name: number for number, name in enumerate(classes)}
     problems = []
     for row, label in enumerate(labels, start=1):

@@ -290,6 +290,7 @@ def _ngrams(texts: Sequence[Ids]) -> csr_array:
     lengths = [len(text) for text in texts]
     ids = np.frombuffer(b"".join(texts), np.int64)
     text = np.repeat(np.arange(len(texts)), lengths)
+
     # Bigrams of neighbours, but for those of two texts.
     is_bigram = text[1:] == text[:-1]
     bigrams = (ids[:-1] * _MOST_TOKENS + ids[1:])[is_bigram]

@@ -117,6 +117,7 @@ def language_profiles(language: Language | None) -> list[AnswerProfile]:
 
 
 def _without_punctuation(text: str) -> str:
+    """Drop punctuation in any script; dashes become spaces."""
     dropped = string.punctuation + _OTHER_MARKS
     for character in sorted(set(text)):
         category = unicodedata.category(character)

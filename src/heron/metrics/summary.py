@@ -113,12 +113,14 @@ class Tally:
         for n in _REPEATED:
             tokens = list(ngrams(summary, n))
             row += [len(tokens) - len(set(tokens)), len(tokens)]
+
         for n in _NOVEL:
             known = set(ngrams(article, n))
             tokens = list(ngrams(summary, n))
             types = set(tokens)
             row += [len(types - known), len(types)]  # in the order of COUNTS
             row += [sum(ngram not in known for ngram in tokens), len(tokens)]
+
         self._rows.append(row)
 
     def shares(self, count: str = "type") -> dict[str, Floats]:

@@ -432,9 +432,16 @@ def _by_curriculum(systems: Sequence[System], missing: list[str]) -> list[Match]
     for settings, same in split_systems(trained, _is_shared):
         # Oversampling makes another baseline, whether or not it was swept over.
         for rows in dict.fromkeys(map(_oversampling, same)):
-            alike = [system for system in same if _oversampling(system) == rows]
-            without = [system for system in alike if system.runs[0].curriculum == "none"]
-            curricula = [system for system in alike if system.runs[0].curriculum != "none"]
+            without = []
+            curricula = []
+            for system in same:
+                if _oversampling(system) != rows:
+                    continue
+                if system.runs[0].curriculum == "none":
+                    without.append(system)
+                else:
+                    curricula.append(system)
+
             if curricula and len(without) == 1:
                 where = settings_line(settings)
                 matches.append(Match(where, without[0], (*without, *curricula)))

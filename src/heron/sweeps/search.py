@@ -195,6 +195,7 @@ class Search:
             self.rows[name] = str(row.input_line)
             if is_swept:
                 self.space[name] = distribution(row)
+
         vary(config, map(key_of, self.space))
         self.settings = settings_of(config.hydra.sweeper)
         self.refused: list[JobReturn] = []
@@ -210,8 +211,8 @@ class Search:
         self.name = _study_name(first, self.space)
         if not first.run.resume:
             forget_study(self.folder, self.name)
-        epochs = first.trainer.max_epochs
 
+        epochs = first.trainer.max_epochs
         self._study = open_study(self.folder, self.name, self.settings, epochs, self.monitor)
 
         fixed = [line for key, line in self.rows.items() if key not in self.space]

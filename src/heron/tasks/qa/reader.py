@@ -96,7 +96,8 @@ def open_questions(config: DataConfig, files: Mapping[str, Path], placed: bool =
         if is_squad(path):
             table = read_squad(path)
             _check_side(table, side)
-            return with_cells(QuestionReader(table, config, labels, placed).read_all(), table)
+            rows = QuestionReader(table, config, labels, placed).read_all()
+            return with_cells(rows, table)
 
         context = columns.text
         question = str(columns.text_pair)
