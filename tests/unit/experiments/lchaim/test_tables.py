@@ -104,7 +104,7 @@ def test_rows_and_overlap_are_counted_from_the_user_s_files(tmp_path, monkeypatc
         lines = [json.dumps({"premise": p, "hypothesis": h, "label": x}) for p, h, x in part]
         (tmp_path / f"lchaim/{name}").write_text("\n".join(lines))
     monkeypatch.setattr(
-        "heron_forks.lchaim.tables.configure",
+        "heron_tools.reproduction.targets.configure",
         lambda name, _: configure(name, ["data.verify=false"]),
     )
     found = STATISTICS["lchaim"](TargetRequest(tmp_path, tmp_path / "cache")).values
@@ -120,7 +120,7 @@ def test_rows_and_overlap_are_counted_from_the_user_s_files(tmp_path, monkeypatc
 
 def test_a_substitute_is_described_beside_the_paper_and_marked(substitute, monkeypatch):
     monkeypatch.setattr(
-        "heron_forks.lchaim.tables.configure",
+        "heron_tools.reproduction.targets.configure",
         lambda name, _: configure(name, ["data.verify=false", "data.files.train.rows=null"]),
     )
     sizes, overlap = published_statistics(
