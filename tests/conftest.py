@@ -76,7 +76,7 @@ PNG = base64.b64decode(
 def fast_figures():
     """Replace the figures of reports and the drawing of all others, most of a tiny run's time.
 
-    Tests of figures ask for `drawn`, and tests that start a process draw.
+    Tests of figures ask for `drawn_figures`, and tests that start a process draw.
     """
     from heron.reports import figures
 
@@ -96,8 +96,8 @@ def fast_figures():
 
 
 @pytest.fixture
-def drawn(monkeypatch):
-    """Draw figures in this test."""
+def drawn_figures(monkeypatch):
+    """Draw figures in this test, which `fast_figures` replaces in others."""
     monkeypatch.setattr(Figure, "savefig", SAVEFIG)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from heron.base.cells import Cell, Formatted, Table
+from heron.base.cells import Cell, Formatted, Row, Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import read_yaml
 from heron.metrics.summary import SHARES
@@ -36,7 +36,7 @@ TEXTS = (
 _NEAREST = 2  # definitions shown for each set and row; the files have them all
 
 Printed = Mapping[str, Mapping[str, float | None]]
-Rows = list[tuple[Cell, ...]]
+Rows = list[Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class PublishedStatistics:
 
         inside = "inside: how many of its numbers lie in our intervals."
         note = f"{table.note} Paper: {self.paper}; {inside}"
-        return Table(table.title, (*table.columns, "inside"), tuple(rows), note)
+        return Table(table.title, (*table.columns, "inside"), rows, note)
 
     def with_systems(self, table: Table) -> Table:
         """Put the paper's rows of systems before the measured ones."""
@@ -178,7 +178,7 @@ class PublishedStatistics:
             "punctuation marks are tokens."
         )
         columns = ("texts", "paper", "tokens", "count", "mean over", "mean |Δ|", "largest |Δ|")
-        return Table("Definitions nearest to the paper", columns, tuple(rows), note)
+        return Table("Definitions nearest to the paper", columns, rows, note)
 
 
 def _distance(way: Definition) -> float:
@@ -253,6 +253,7 @@ def _read(path: Path, content: Any) -> PublishedStatistics:
     texts = _table(path, "texts", statistics, tables)
     summaries = _table(path, "summaries", statistics, tables)
     systems = _table(path, "systems", statistics, tables)
+
     for row in (*summaries.values(), *systems.values()):
         for name in row:
             if name not in SHARES:
@@ -264,6 +265,7 @@ def _read(path: Path, content: Any) -> PublishedStatistics:
         where = f"{path}: statistics.beside.{unit}"
         if unit not in UNITS:
             raise ConfigError(f"{where}: unknown unit of tokens.{nearest(str(unit), UNITS)}")
+
         if not isinstance(beside_row, str) or beside_row not in summaries:
             hint = nearest(str(beside_row), summaries)
             table = statistics["summaries"]
@@ -315,6 +317,7 @@ def _table(
             raise ConfigError(
                 f"{where}: expected a value for each of {len(columns)} columns: {size}"
             )
+
         for value in values:
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if value is not None and not is_number:

@@ -13,11 +13,10 @@ from heron.base.cells import Formatted, Interval, Table
 from heron.base.errors import ConfigError
 from heron.data.examples import Example
 from heron.languages import get_language
-from heron.results.shipped import read_shipped
 from heron.training.compose import compose
 from heron_tools.morphology.backends import Morphology, load_morphology
 from heron_tools.prompting.prompts import Prompter, as_text
-from heron_tools.reproduction.targets import Estimate, Filled, Names, TargetRequest, choose_present
+from heron_tools.reproduction.targets import Estimate, Filled, Names, TargetRequest
 from heron_tools.statistics.options import AnalyzeOptions
 from heron_tools.statistics.profiles import (
     MARKED_MORPHEMES,
@@ -41,10 +40,12 @@ from .judging.study import Study, get_wording, read_key
 from .judging.tables import agreement_table, errors_tables, means_table, unblind
 from .published_statistics import TEXTS
 
-DATA, SUBSET = "hesum", "hesum_subset"
+DATA = "hesum"
+SUBSET = "hesum_subset"
 UNCHANGED = "original"  # `summary_kind` of the subset's unchanged summaries
 MORPHOLOGY = "simplemma-prefixes"
-WORDS_ROW, MORPHEMES_ROW = "HeSum", "HeSum, morphemes"
+WORDS_ROW = "HeSum"
+MORPHEMES_ROW = "HeSum, morphemes"
 # Table 4's names of the kinds of errors in heron's forms.
 ERRORS = {
     "repetition": "repetition",
@@ -176,10 +177,10 @@ def _pairs(request: TargetRequest) -> tuple[Sets, str]:
     Raises:
         DataError: neither exists, or a file is not readable.
     """
-    data = choose_present(DATA, SUBSET, request.data_dir, request.cache_dir)
-    splits = read_shipped(data, request.data_dir, request.cache_dir).splits
+    shipped, _ = request.read_present(DATA, SUBSET)
+    splits = shipped.splits
     substitute = ""
-    if data.name == SUBSET:
+    if shipped.config.name == SUBSET:
         unchanged = []
         for example in splits["train"]:
             if example.side["summary_kind"] == UNCHANGED:
@@ -318,7 +319,7 @@ def scales(request: TargetRequest) -> Filled:
             if scale.name in CRITERIA:
                 rows.append((scale.title, scale.description, scale.lowest, scale.highest))
         title = f"Scales from 1 to 5, {get_language(code).name}"
-        tables.append(Table(title, ("criterion", "question", "1", "5"), tuple(rows)))
+        tables.append(Table(title, ("criterion", "question", "1", "5"), rows))
 
     notes = ("heron's own wording; `heron judge sample` writes the forms.",)
     return Filled(tables=tables, notes=notes)
@@ -340,7 +341,7 @@ def prompts(request: TargetRequest) -> Filled:
         for line in text.splitlines():
             lines += [(part,) for part in wrap(line, _WIDTH)]
         columns = ("as sent, but for line breaks",)
-        tables.append(Table(f"The prompt, prompt={name}", columns, tuple(lines)))
+        tables.append(Table(f"The prompt, prompt={name}", columns, lines))
 
     notes = (
         f"{_ARTICLE} is replaced by an article, below the instruction: the figure ends before it.",

@@ -17,10 +17,10 @@ from typing import Annotated, Any
 
 from annotated_types import Interval
 
-from heron.base.cells import Cell, Table, summarize
+from heron.base.cells import Row, Table, summarize
 from heron.base.errors import DataError
 from heron.base.libraries import silence_libraries
-from heron.base.tables import read_table
+from heron.base.tables import as_columns, read_table
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.parsing import parse_options
 from heron.data.examples import Example
@@ -30,7 +30,8 @@ from heron.training.compose import compose
 from .translation import PAPER_NOTE, SIMILARITY, pair_cosines, paper_similarity
 
 HEBREW = ("text_translated", "hebrew_text")  # columns of the translations, the back-translations
-ORIGINAL, BACK = "origin_text", "text_reverse_translated"
+ORIGINAL = "origin_text"
+BACK = "text_reverse_translated"
 COLUMNS = ("uid", "premise", "hypothesis", "label")  # of the written table
 
 
@@ -65,8 +66,6 @@ def run(arguments: Sequence[str]) -> int:
     pairs = read_table(options.pairs)
     column = options.column or texts.find(HEBREW) or HEBREW[0]
     texts.require("key", column)
-    if options.minimum is not None:
-        texts.require(ORIGINAL, BACK)
     pairs.require("uid", "premise_id", "hypothesis_id", "label")
 
     translated = {}
@@ -79,38 +78,45 @@ def run(arguments: Sequence[str]) -> int:
     minimum = options.minimum
     pair_ids = [(row["premise_id"], row["hypothesis_id"]) for row in pairs.rows]
     if minimum is not None:
+        texts.require(ORIGINAL, BACK)
         used = {}
         for ids in pair_ids:
             if translated.keys() >= {*ids}:
                 for text_id in ids:
                     used[text_id] = translated[text_id]
-        cosines = text_similarities(used, options.similarity)
-        print_tables([similarity_table(pair_ids, cosines, minimum, options.similarity)])
 
-    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+        cosines = text_similarities(used, options.similarity)
+        table = similarity_table(pair_ids, cosines, minimum, options.similarity)
+        print_tables([table])
+
+    rows = []
     left_out = Counter[str]()
-    for row, (premise_id, hypothesis_id) in zip(pairs.rows, pair_ids, strict=True):
-        if premise_id not in translated or hypothesis_id not in translated:
+    for row, ids in zip(pairs.rows, pair_ids, strict=True):
+        if not translated.keys() >= {*ids}:
             left_out["without a translation"] += 1
             continue
+
         if minimum is not None:
-            similarity = min(cosines[premise_id], cosines[hypothesis_id])
+            similarity = min(cosines[text_id] for text_id in ids)
             if similarity < minimum:
                 left_out[f"below {minimum}"] += 1
                 continue
-        columns["uid"].append(row["uid"])
-        columns["premise"].append(translated[premise_id][column])
-        columns["hypothesis"].append(translated[hypothesis_id][column])
-        columns["label"].append(row["label"])
 
-    counts = [f"{rows:,} {reason}" for reason, rows in left_out.items()]
-    kept = len(columns["uid"])
-    if not kept:
+        premise, hypothesis = [translated[text_id][column] for text_id in ids]
+        rows.append((row["uid"], premise, hypothesis, row["label"]))
+
+    counts = [f"{count:,} {reason}" for reason, count in left_out.items()]
+    if not rows:
+        problem = f"no pair is left: {', '.join(counts)}"
         fix = f"its column {column}, and the ids of {options.pairs}"
-        raise DataError(str(options.texts), f"no pair is left: {', '.join(counts)}", fix)
+        raise DataError(str(options.texts), problem, fix)
+
+    columns = as_columns(COLUMNS, rows)
     sources = [options.pairs, options.texts]
     paths = write_built(options.out, columns, "heron build lchaim", sources, left_out)
-    print_lines(", ".join([f"{kept:,} rows", *counts]), *paths)
+
+    summary = ", ".join([f"{len(rows):,} rows", *counts])
+    print_lines(summary, *paths)
     return 0
 
 
@@ -153,21 +159,16 @@ def similarity_table(
         minimum: cosine below which a text is counted.
         encoder: that computed the cosines.
     """
-    lines: list[tuple[Cell, ...]] = []
+    lines: list[Row] = []
     for side, name in enumerate(("premise", "hypothesis")):
-        unique = {}
-        for ids in pair_ids:
-            text_id = ids[side]
-            if text_id in cosines:
-                unique[text_id] = cosines[text_id]
-
-        similarities = unique.values()
+        unique = {ids[side] for ids in pair_ids}
+        similarities = [cosines[text_id] for text_id in unique if text_id in cosines]
         mean = summarize(similarities)
         below = sum(similarity < minimum for similarity in similarities)
-        lines.append((name, mean, below, len(unique)))
+        lines.append((name, mean, below, len(similarities)))
 
     for name, published_mean, below, unique_texts in paper_similarity():
         lines.append((f"{name}, in the paper", published_mean, below, unique_texts))
     columns = ("text", "similarity ± sd (unique texts)", "below", "unique")
     note = f"By {encoder}. {PAPER_NOTE}"
-    return Table("Texts and their back-translations", columns, tuple(lines), note)
+    return Table("Texts and their back-translations", columns, lines, note)

@@ -14,7 +14,7 @@ POOLS = ("HebNLI", "LCHAIM")  # Table 3: the data sets that a prompt's examples 
 # Rows of each class in the two test sets, as the released files have them.
 LCHAIM_TEST = {"entailment": 327, "contradiction": 242, "neutral": 236}
 HEBNLI_TEST = {"entailment": 304, "contradiction": 307, "neutral": 273}
-CONTROL = {"train": 6719, "validation": 799, "test": 805}  # released rows of the source
+CONTROL_SIZES = {"train": 6719, "validation": 799, "test": 805}  # released rows of the source
 JUDGED = 200  # rows of the human baseline, in Hebrew (section 3.2)
 BOTH = "HebNLI, then LCHAIM"
 REVERSED = "LCHAIM, then HebNLI"
@@ -96,7 +96,7 @@ def _sizes(published: Published) -> Iterator[Claim]:
         total == stated,
     )
 
-    sizes = list(CONTROL.values())
+    sizes = list(CONTROL_SIZES.values())
     released = sum(sizes)
     addends = " + ".join(f"{rows:,}" for rows in sizes)
     shares = " : ".join(f"{rows / released:.1%}" for rows in sizes)
@@ -113,8 +113,8 @@ def _sizes(published: Published) -> Iterator[Claim]:
     recalls = 0
     whole_recalls = 0
     for encoder in ENCODERS:
-        for row in ("nothing", *POOLS, BOTH):
-            recall_of = _scores(published, "table2", encoder, row, score="R")
+        for training in ("nothing", *POOLS, BOTH):
+            recall_of = _scores(published, "table2", encoder, training, score="R")
             for name, recall in recall_of.items():
                 recalls += 1
                 whole_recalls += whole(recall, LCHAIM_TEST[name], 4)
@@ -137,6 +137,7 @@ def _translation(published: Published) -> Iterator[Claim]:
     for name, stated in stated_shares.items():
         points = published("table1", "Amazon Translate", name)
         share = points / 5
+
         yield Claim(
             f"translation-{name}",
             "section 2.2, Table 1",
@@ -149,6 +150,7 @@ def _translation(published: Published) -> Iterator[Claim]:
     pairs = published("sizes", "total", "rows")
     unique = published("similarity", "hypothesis", "unique")
     repetitions = pairs / unique
+
     yield Claim(
         "unique-texts",
         "section 2.2",
@@ -161,6 +163,7 @@ def _translation(published: Published) -> Iterator[Claim]:
 
     dissimilar = published("similarity", "hypothesis", "below .75")
     remaining = pairs - dissimilar
+
     yield Claim(
         "similarity-filter",
         "section 2.2",
@@ -175,11 +178,11 @@ def _translation(published: Published) -> Iterator[Claim]:
     same = published("semantics", "test", "same label")
     released = sum(LCHAIM_TEST.values())
     stated_rows = round(published("sizes", "test", "rows"))
-    counts = []
+    shares = []
     for rows in (released, stated_rows):
         equal = round(same * rows)
-        counts.append(f"{equal} of {rows} are {equal / rows:.2%}")
-    nearest = "; ".join(counts)
+        shares.append(f"{equal} of {rows} are {equal / rows:.2%}")
+    nearest_shares = "; ".join(shares)
 
     yield Claim(
         "semantic-check",
@@ -187,23 +190,26 @@ def _translation(published: Published) -> Iterator[Claim]:
         f"{same:.2%} of the test rows get the same label after back-translation",
         same,
         f"the released test split has {released} rows, section 3.1 has {stated_rows}: "
-        f"{nearest}. How many rows the filter of .75 left is not said",
+        f"{nearest_shares}. How many rows the filter of .75 left is not said",
         None,
     )
 
 
 def _totals(
-    published: Published, table: str, rows: tuple[str, ...], support: dict[str, int]
+    published: Published, table: str, trainings: tuple[str, ...], support: dict[str, int]
 ) -> Iterator[Claim]:
     """Check accuracy and F1 of each system by its class scores, and class F1s by P and R."""
     sizes = ", ".join(map(str, support.values()))
     for encoder in ENCODERS:
-        for row in rows:
-            system = f"{encoder}-{row}".lower().replace(", then ", "+")
-            place = f"Table {table[-1]}, {encoder}, {row}"
+        for training in trainings:
+            row = (encoder, training)
+            system = "-".join(row).lower().replace(", then ", "+")
+            place = f"Table {table[-1]}, {encoder}, {training}"
 
-            stated = published(table, encoder, row, "accuracy")
-            accuracy = weighted(_scores(published, table, encoder, row, score="R"), support)
+            stated = published(table, *row, "accuracy")
+            recalls = _scores(published, table, *row, score="R")
+            accuracy = weighted(recalls, support)
+
             yield Claim(
                 f"{table}-accuracy-{system}",
                 place,
@@ -213,10 +219,10 @@ def _totals(
                 abs(accuracy - stated) <= 0.0005,
             )
 
-            f1s = _scores(published, table, encoder, row, score="F1")
+            f1s = _scores(published, table, *row, score="F1")
             weighted_f1 = weighted(f1s, support)
             mean = _mean(f1s)
-            stated = published(table, encoder, row, "F1", printed=True)
+            stated = published(table, *row, "F1", printed=True)
 
             yield Claim(
                 f"{table}-f1-{system}",
@@ -228,7 +234,7 @@ def _totals(
                 abs(weighted_f1 - stated) <= 0.0005,
             )
 
-            yield _class_f1s(published, table, (encoder, row), f"{table}-classes-{system}", place)
+            yield _class_f1s(published, table, row, f"{table}-classes-{system}", place)
 
 
 def _class_f1s(
@@ -274,6 +280,7 @@ def _units(published: Published) -> Iterator[Claim]:
 
         recall = right / rows
         printed = published(*cell, "R", printed=True)
+
         yield Claim(
             f"{table}-neutral-r",
             place,
@@ -286,6 +293,7 @@ def _units(published: Published) -> Iterator[Claim]:
         precision = published(*cell, "P")
         f1 = 2 * precision * recall / (precision + recall)
         printed = published(*cell, "F1", printed=True)
+
         yield Claim(
             f"{table}-neutral-f1",
             place,
@@ -301,6 +309,7 @@ def _people(published: Published) -> Iterator[Claim]:
     recalls = _scores(published, "table2", "human", "in English", score="R")
     lowest = min(recalls.values())
     stated = published("table2", "human", "in English", "accuracy")
+
     yield Claim(
         "human-english",
         "Table 2",
@@ -314,6 +323,7 @@ def _people(published: Published) -> Iterator[Claim]:
         row = ("human", f"in {language}")
         mean = _mean(_scores(published, "table2", *row, score="F1"))
         stated = published("table2", *row, "F1")
+
         yield Claim(
             f"human-{language.lower()}-f1",
             "Table 2",
@@ -344,13 +354,14 @@ def _people(published: Published) -> Iterator[Claim]:
 
     accuracy = sum(right.values()) / total
     addends = " + ".join(str(right[name]) for name in CLASSES)
-    nearest = round(stated * total)
+    stated_right = round(stated * total)
+
     yield Claim(
         "human-hebrew",
         "Table 2",
         f"accuracy {stated:.2%} in Hebrew",
         accuracy,
-        f"({addends}) / {total} = {accuracy:.2%}; {stated:.2%} is {nearest} of {total}",
+        f"({addends}) / {total} = {accuracy:.2%}; {stated:.2%} is {stated_right} of {total}",
         abs(accuracy - stated) <= _HALF,
     )
 
@@ -415,9 +426,9 @@ def _difference(
         stated: the difference in the text, a fraction.
         unit: to which the stated difference is rounded.
     """
-    high = published(table, *system, score)
-    low = published(table, *reference, score)
-    difference = high - low
+    system_score = published(table, *system, score)
+    reference_score = published(table, *reference, score)
+    difference = system_score - reference_score
     names = ", ".join(system)
     reference_names = ", ".join(reference)
     return Claim(
@@ -425,7 +436,7 @@ def _difference(
         f"section 4, Table {table[-1]}",
         f"{score} {100 * stated:+.3g} points, {names} against {reference_names}",
         difference,
-        f"{high:.2%} - {low:.2%} = {100 * difference:+.2f} points",
+        f"{system_score:.2%} - {reference_score:.2%} = {100 * difference:+.2f} points",
         abs(difference - stated) <= unit / 2 + 1e-9,
     )
 
@@ -449,6 +460,7 @@ def _prose(published: Published) -> Iterator[Claim]:
 
     base = published("table2", "LongHero", "nothing", "accuracy")
     increase = best / base - 1
+
     yield Claim(
         "relative-gain",
         "section 4",
@@ -474,7 +486,9 @@ def _prose(published: Published) -> Iterator[Claim]:
         f"{best + gap:.2%} - {best:.2%} = {gap:.2%}",
         abs(gap - 0.3176) <= _HALF,
     )
+
     smallest = min(gaps.values())
+
     yield Claim(
         "hebnli-range",
         "section 6",
@@ -486,6 +500,7 @@ def _prose(published: Published) -> Iterator[Claim]:
 
     all_of_table2 = published.names("table2", "LongHero")[-1]
     all_of_table4 = published.names("table4", "LongHero")[-1]
+
     yield Claim(
         "all-is-one-system",
         "Tables 2 and 4, captions",
@@ -537,6 +552,7 @@ def _shots(published: Published) -> Iterator[Claim]:
     for model in ("Gemma-9B", "DictaLM-2.0-7B", "GPT-4o"):
         different = set(_shot_accuracies(published, model).values())
         fit = sum(whole(accuracy, rows, 4) for accuracy in different)
+
         yield Claim(
             f"shots-{model.lower()}",
             "Table 3",

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from heron.base.cells import Cell, Interval, Table
+from heron.base.cells import Interval, Row, Table
 from heron.metrics.intervals import resample_groups
 from heron_tools.analysis.slicing import SliceColumn, Slicer
 from heron_tools.morphology.backends import load_morphology
@@ -67,7 +67,7 @@ def _correlations(
 
     right_N = slicer.scores["accuracy"]
     group_N = slicer.groups
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     for name, values in measures.items():
         with_length = rank_correlation(values, tokens_N, group_N)
         with_right = rank_correlation(values, right_N, group_N)
@@ -79,7 +79,7 @@ def _correlations(
 
     title = "Diversity and correctness: Spearman's rank correlation"
     columns = ("measure", "with length", "with correctness", "with correctness, given length")
-    return Table(title, columns, tuple(rows), note)
+    return Table(title, columns, rows, note)
 
 
 def rank_correlation(
@@ -144,6 +144,7 @@ def _correlation(sums_XKK: Floats) -> Floats:
     n_X11 = sums_XKK[..., :1, :1]
     sums_XK = sums_XKK[..., 0, 1:]
     means_XK = sums_XK / sums_XKK[..., 0, :1]
+
     # Covariances times n, and standard deviations times its root.
     expected_XKK = n_X11 * means_XK[..., None] * means_XK[..., None, :]
     covariance_XKK = sums_XKK[..., 1:, 1:] - expected_XKK

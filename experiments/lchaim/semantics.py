@@ -21,18 +21,19 @@ from heron.base.errors import DataError
 from heron.base.libraries import silence_libraries
 from heron.data.config import TEST, TRAIN, VALIDATION
 from heron.data.examples import Example
-from heron.data.overrides import configure
 from heron.metrics.intervals import score_intervals
 from heron.models.config import EncoderConfig, HeadConfig
 from heron.models.encoder import encoding_part, pretrained_model
 from heron.models.feature_cache import pool_texts
 from heron.models.levels import count_positions
-from heron.results.shipped import Shipped, read_shipped
+from heron.results.shipped import Shipped
 from heron.tasks.config import Config
 from heron.training.compose import compose
 from heron_tools.reproduction.targets import Estimate, Filled, Names, TargetRequest
 
-ORIGINAL, BACK = "control", "lchaim_back"  # data sets
+# Names of data sets.
+ORIGINAL = "control"
+BACK = "lchaim_back"
 ENCODER = "longformer"  # the paper's
 LENGTH = 4096  # tokens that it reads
 HIDDEN = (100,)  # widths of the perceptron's layers
@@ -108,8 +109,8 @@ def agreement(request: TargetRequest) -> Filled:
         DataError: files are missing; names them.
     """
     silence_libraries()
-    control = read_shipped(configure(ORIGINAL, []), request.data_dir, request.cache_dir)
-    back = read_shipped(configure(BACK, []), request.data_dir, request.cache_dir)
+    control = request.read(ORIGINAL)
+    back = request.read(BACK)
 
     training = TRAIN if TRAIN in control.splits else VALIDATION
     compared = []
@@ -154,12 +155,9 @@ def agreement(request: TargetRequest) -> Filled:
         scores = labels.scores()
         bounds = score_intervals(scores, premises, seed=request.seed)
         for name, score_N in scores.items():
-            estimates[split, name] = Estimate(
-                float(score_N.mean()),
-                bounds.get(f"{name}_low"),
-                bounds.get(f"{name}_high"),
-                len(score_N),
-                mark=mark,
+            mean = float(score_N.mean())
+            estimates[split, name] = Estimate.with_bounds(
+                mean, bounds, name, len(score_N), "rows", mark
             )
     return Filled({"semantics": estimates}, notes=notes)
 

@@ -14,24 +14,22 @@ from heron.base.errors import ConfigError, DataError, Problem, raise_all
 from heron.base.tables import cell_text, read_table
 from heron.data.config import TEST, DataConfig
 from heron.data.examples import Example
-from heron.data.overrides import configure
 from heron.data.rows import LabelError, LabelReader
 from heron.metrics.classification import bootstrap_intervals, score_task
 from heron.metrics.intervals import score_intervals
-from heron.reports.pages import cut_text
-from heron.results.shipped import Shipped, find_examples, read_shipped
+from heron.results.shipped import find_examples
 from heron.training.compose import compose
 from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.slicing import split_categories
 from heron_tools.annotation.labels import Labels, Layout, read_labels
 from heron_tools.annotation.measures import rating_differences
 from heron_tools.prompting.prompts import Prompter, as_text
+from heron_tools.reproduction.examples import pairs_table, shortest, shortest_of_classes
 from heron_tools.reproduction.targets import (
     Estimate,
     Filled,
     Names,
     TargetRequest,
-    choose_present,
     run_mark,
 )
 from heron_tools.statistics.labels import jaccard
@@ -88,6 +86,7 @@ def ratings(request: TargetRequest) -> Filled:
                 points += [float(rating) for rating in ratings_of_text if rating]
             if not points:  # a criterion without ratings
                 continue
+
             mean = float(np.mean(points))
             estimates[translator, column] = Estimate(mean, n=len(points), of="ratings")
 
@@ -97,6 +96,7 @@ def ratings(request: TargetRequest) -> Filled:
             if low is not None and high is not None:
                 half = (high - low) / 2
                 estimates[translator, f"{column}, error"] = Estimate(half, n=texts, of="texts")
+
             if difference.value is not None:
                 row = (translator, f"{column}, difference of raters")
                 estimates[row] = Estimate(difference.value, low, high, texts, "texts")
@@ -137,13 +137,14 @@ def people(request: TargetRequest) -> Filled:
         if path.stem.casefold().startswith("english"):
             data = "control"
             language = "in English"
-        config = choose_present(data, SUBSTITUTE, request.data_dir, request.cache_dir)
+
+        config = request.choose_present(data, SUBSTITUTE)
         mark = ""
         if config.name != data:
             mark = f"{SUBSTITUTE} in place of {data}"
 
         guids, answers = _answers(path, config)
-        examples = find_examples(guids, TEST, config, request.data_dir, request.cache_dir)
+        examples = find_examples(guids, TEST, config, *request.folders)
         golds = [str(example.label) for example in examples]
         classes = config.label_order
         scores = score_task("nli", golds, answers, classes)
@@ -153,14 +154,9 @@ def people(request: TargetRequest) -> Filled:
 
         n = len(guids)
         for column, score in PEOPLE_SCORES.items():
-            overall["human", language, column] = Estimate(
-                scores[score],
-                bounds.get(f"{score}_low"),
-                bounds.get(f"{score}_high"),
-                n,
-                "answers",
-                mark=mark,
-            )
+            estimate = Estimate.with_bounds(scores[score], bounds, score, n, "answers", mark)
+            overall["human", language, column] = estimate
+
         for name in classes:
             for column, score in CLASS_SCORES.items():
                 value = scores[f"{score}/{name}"]
@@ -201,8 +197,8 @@ def statistics(request: TargetRequest) -> Filled:
     Deviates: the paper defines neither words nor the split; all available rows are used.
     """
     name = request.data or DATA
-    shipped = read_shipped(configure(name, []), request.data_dir, request.cache_dir)
-    examples = _all_examples(shipped)
+    shipped = request.read(name)
+    examples = shipped.all_examples()
 
     sizes: dict[Names, Estimate] = {}
     if name == DATA:
@@ -234,25 +230,12 @@ def statistics(request: TargetRequest) -> Filled:
     return Filled({"sizes": sizes, "overlap": overlap})
 
 
-def _all_examples(shipped: Shipped) -> list[Example]:
-    """List the examples of all splits."""
-    examples = []
-    for rows in shipped.splits.values():
-        examples += rows
-    return examples
-
-
 def pairs(request: TargetRequest) -> Filled:
     """Show a pair of each class (Figure 1), from the user's files."""
-    shipped, notes = _shipped(request)
-    examples = _all_examples(shipped)
-    shortest = {}
-    for label in shipped.config.label_order:
-        of_class = [example for example in examples if example.label == label]
-        shortest[label] = _shortest(of_class)
-
+    shipped, notes = request.read_present(DATA, SUBSTITUTE)
+    examples = shortest_of_classes(shipped)
     title = "The pair with the shortest premise of each class"
-    table = _pairs_table(title, "label", shortest)
+    table = pairs_table(title, "label", examples.items(), _LONGEST)
     return Filled(tables=(table,), notes=notes)
 
 
@@ -306,10 +289,10 @@ def reasoning(request: TargetRequest) -> Filled:
         return _typed_pairs(types, file, request)
 
     run = runs[0]
-    options = _options(run, request)
-    split = open_slicer(options).split
+    split = open_slicer(_options(run, request)).split
     right = dict(zip(split.frame["guid"], split.frame.right, strict=True))
     _check_guids(types, right, file)
+
     premises = {}
     for example in split.examples:
         premises[example.guid] = example.group or example.text
@@ -325,31 +308,27 @@ def reasoning(request: TargetRequest) -> Filled:
         groups = [premises[guid] for guid in scored]
         accuracy = float(right_N.mean())
         bounds = score_intervals({"accuracy": right_N}, groups, seed=request.seed)
-        estimates[name, "accuracy"] = Estimate(
-            accuracy,
-            bounds.get("accuracy_low"),
-            bounds.get("accuracy_high"),
-            len(scored),
-            mark=mark,
+        estimates[name, "accuracy"] = Estimate.with_bounds(
+            accuracy, bounds, "accuracy", len(scored), "rows", mark
         )
     return Filled({"reasoning": estimates})
 
 
 def _typed_pairs(types: Guids, file: Path, request: TargetRequest) -> Filled:
     """Show a pair of each type, and the number of rows."""
-    shipped, notes = _shipped(request)
-    by_guid = {example.guid: example for example in _all_examples(shipped)}
+    shipped, notes = request.read_present(DATA, SUBSTITUTE)
+    by_guid = {example.guid: example for example in shipped.all_examples()}
     _check_guids(types, by_guid, file)
 
-    shortest = {}
+    shown = []
     for name, guids in types.items():
         examples = [by_guid[guid] for guid in guids if guid in by_guid]
         if examples:
             counted_name = f"{name} ({len(guids):,} rows)"
-            shortest[counted_name] = _shortest(examples)
+            shown.append((counted_name, shortest(examples)))
 
     title = "The pair with the shortest premise of each type of reasoning"
-    table = _pairs_table(title, "type", shortest)
+    table = pairs_table(title, "type", shown, _LONGEST)
     return Filled(tables=(table,), notes=notes)
 
 
@@ -359,29 +338,6 @@ def _check_guids(types: Guids, known: Container[str], file: Path) -> None:
         if any(guid in known for guid in guids):
             return
     raise DataError(str(file), "none of its guids is in the data", "copy guids from there")
-
-
-def _shortest(examples: Sequence[Example]) -> Example:
-    """Choose the example with the shortest premise."""
-    return min(examples, key=lambda example: (len(example.text), example.guid))
-
-
-def _pairs_table(title: str, column: str, examples: Mapping[str, Example]) -> Table:
-    rows = []
-    for name, example in examples.items():
-        premise = cut_text(example.text, _LONGEST)
-        hypothesis = cut_text(example.text_pair or "", _LONGEST)
-        rows.append((name, premise, hypothesis, example.guid))
-    return Table(title, (column, "premise", "hypothesis", "guid"), tuple(rows))
-
-
-def _shipped(request: TargetRequest) -> tuple[Shipped, Sequence[str]]:
-    """Read the splits of LCHAIM that are there, or of its substitute, which a note then names."""
-    config = choose_present(DATA, SUBSTITUTE, request.data_dir, request.cache_dir)
-    shipped = read_shipped(config, request.data_dir, request.cache_dir)
-    if config.name == DATA:
-        return shipped, ()
-    return shipped, (f"{SUBSTITUTE} in place of {DATA}.",)
 
 
 def _types(path: Path) -> dict[str, list[str]]:
@@ -420,7 +376,7 @@ def prompts(request: TargetRequest) -> Filled:
             if line.strip():
                 rows.append((line,))
         note = "The prompt as sent, without empty lines."
-        table = Table(f"prompt={name}", ("the prompt",), tuple(rows), note)
+        table = Table(f"prompt={name}", ("the prompt",), rows, note)
         tables.append(table)
     return Filled(tables=tables, files=files)
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from annotated_types import Interval as Bounds
 from statsmodels.stats.proportion import proportion_confint
 
-from heron.base.cells import Cell, Interval, Table, summarize, to_markdown
+from heron.base.cells import Interval, Row, Table, summarize, to_markdown
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file
 from heron.base.libraries import silence_libraries
@@ -85,6 +85,7 @@ def run(arguments: Sequence[str]) -> int:
     """Translate, check and write a data set; returns the exit code."""
     begin()
     silence_libraries()
+
     options, words = _options(arguments)
     if options.to not in LANGUAGES:
         raise ConfigError(f"to={options.to}: no such language.{nearest(options.to, LANGUAGES)}")
@@ -94,6 +95,7 @@ def run(arguments: Sequence[str]) -> int:
     prompting = compose(spelt_out([*words, *languages, "model=gpt-4o"]))
     if prompting.task.name != "nli":
         raise ConfigError(f"data={options.data}: no sentence pairs (task=nli) to translate")
+
     translator = Translator(prompting, prompting.prompting)
 
     # The encoders of both checks read the data as a run does, without the translator's words.
@@ -113,6 +115,7 @@ def run(arguments: Sequence[str]) -> int:
     language = reading.data.language
     if options.to == language:
         raise ConfigError(f"to={options.to}: {options.data} is in this language")
+
     examples = _read_splits(reading, options)
     if checking and (TRAIN not in examples or len(examples) == 1):
         raise ConfigError(f"check={options.check}: needs the split train, and another one to check")
@@ -222,7 +225,7 @@ def similarity_table(splits: TranslatedSplits, options: TranslateOptions) -> Tab
     """Show the similarity of each split's unique texts, and the rows that are kept."""
     minimum = options.minimum
     note = f"below: unique texts below {minimum}. Rows with such a text are dropped."
-    lines: list[tuple[Cell, ...]] = []
+    lines: list[Row] = []
     for split, rows in splits.items():
         kept = sum(row.keeps(minimum) for row in rows)
 
@@ -235,8 +238,7 @@ def similarity_table(splits: TranslatedSplits, options: TranslateOptions) -> Tab
             similarities = unique.values()
             mean = summarize(similarities)
             below = sum(similarity < minimum for similarity in similarities)
-            line = (split, column, mean, below, kept, len(rows))
-            lines.append(line)
+            lines.append((split, column, mean, below, kept, len(rows)))
 
     if options.data in PAPERS_DATA:
         note += f" {PAPER_NOTE}"
@@ -244,7 +246,7 @@ def similarity_table(splits: TranslatedSplits, options: TranslateOptions) -> Tab
             lines.append(("in the paper", column, published_mean, below, None, None))
 
     columns = ("split", "text", "similarity ± sd (unique texts)", "below", "rows kept", "rows")
-    return Table("Similarity of texts and their back-translations", columns, tuple(lines), note)
+    return Table("Similarity of texts and their back-translations", columns, lines, note)
 
 
 def paper_similarity() -> list[tuple[str, str, int, int]]:
@@ -276,7 +278,8 @@ def check_table(splits: TranslatedSplits, config: Config, options: TranslateOpti
         options: the minimum, and the classifier's layers and seed.
     """
     train = [row.original for row in splits[TRAIN]]
-    lines: list[tuple[Cell, ...]] = []
+
+    lines: list[Row] = []
     for split, rows in splits.items():
         kept = [row for row in rows if row.keeps(options.minimum)]
         if split == TRAIN or not kept:
@@ -299,7 +302,7 @@ def check_table(splits: TranslatedSplits, config: Config, options: TranslateOpti
 
     note = f"{options.check}, perceptron {options.hidden} trained on the originals of train."
     columns = ("split", "rows", "same label [95 %]", "accuracy, original", "accuracy, back")
-    return Table("Labels of rows and of their back-translations", columns, tuple(lines), note)
+    return Table("Labels of rows and of their back-translations", columns, lines, note)
 
 
 def _write(splits: TranslatedSplits, data: DataConfig, options: TranslateOptions) -> list[Path]:
@@ -315,7 +318,6 @@ def _write(splits: TranslatedSplits, data: DataConfig, options: TranslateOptions
         checked = _table_columns(rows)
         for name, column in _COLUMNS.items():
             checked[f"back_{column}"] = [getattr(row.back, name) for row in rows]
-
         for name, column in _COLUMNS.items():
             checked[f"similarity_{column}"] = [row.similarity[name] for row in rows]
         checked["kept"] = [row.keeps(options.minimum) for row in rows]
@@ -347,12 +349,15 @@ def _write(splits: TranslatedSplits, data: DataConfig, options: TranslateOptions
 
 def _table_columns(rows: Sequence[Translated]) -> dict[str, list[Any]]:
     """Lay out translations as the columns of a data set, with the original texts."""
-    columns: dict[str, list[Any]] = {"guid": [row.original.guid for row in rows]}
+    columns: dict[str, list[Any]] = {}
+    originals = [row.original for row in rows]
+    columns["guid"] = [original.guid for original in originals]
     for name, column in _COLUMNS.items():
         columns[column] = [getattr(row.there, name) for row in rows]
-    columns["label"] = [row.original.label for row in rows]
-    columns["group"] = [row.original.group or row.original.guid for row in rows]
+
+    columns["label"] = [original.label for original in originals]
+    columns["group"] = [original.group or original.guid for original in originals]
 
     for name, column in _COLUMNS.items():
-        columns[f"original_{column}"] = [getattr(row.original, name) for row in rows]
+        columns[f"original_{column}"] = [getattr(original, name) for original in originals]
     return columns

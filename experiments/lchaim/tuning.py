@@ -107,6 +107,7 @@ def run(arguments: Sequence[str]) -> None:
     drawn_from, held_out = _halves(examples.get(VALIDATION, []), config, options.sample)
     for name, prompt in candidates:  # before the first request
         _check_rendering(name, Prompter(config, prompt), drawn_from[0])
+
     system = fit_prompted(config, examples.get(TRAIN, []))
 
     def score(prompt: PromptConfig, rows: Sequence[Example]) -> Floats:
@@ -120,6 +121,7 @@ def run(arguments: Sequence[str]) -> None:
         next_change = _given_changes(candidates)
     else:
         next_change = _random_changes(first, options.rounds, config.seed)
+
     rounds = list(climb(first, next_change, drawn_from, options.sample, config.seed, score))
     kept = [round for round in rounds if round.is_kept]
     last = kept[-1].prompt
@@ -130,6 +132,7 @@ def run(arguments: Sequence[str]) -> None:
 
     tables = _tables(rounds, comparison, _score_name(config))
     print_tables(tables)
+
     result = {"rounds": [asdict(round) for round in rounds], "held_out": asdict(comparison)}
     write_json(options.out / "tune.json", result)
 
@@ -194,7 +197,13 @@ def interval(scores_N: Floats, seed: int) -> tuple[float, float, float]:
 
 
 def compare(first_N: Floats, last_N: Floats, seed: int) -> HeldOut:
-    """Compare two prompts by their scores of the same rows."""
+    """Compare two prompts by their scores of the same rows.
+
+    Args:
+        first_N: scores of the prompt that tuning began with.
+        last_N: scores of the prompt that it ended with.
+        seed: of the bootstrap.
+    """
     change_N = last_N - first_N
     bounds = score_intervals({"change": change_N}, seed=seed)
     better = int((change_N > 0).sum())
@@ -203,6 +212,7 @@ def compare(first_N: Floats, last_N: Floats, seed: int) -> HeldOut:
     p = 1.0
     if differing:
         p = float(binomtest(better, differing).pvalue)
+
     return HeldOut(
         rows=len(change_N),
         first=float(first_N.mean()),
@@ -232,10 +242,13 @@ def _row_scores(system: PromptedModel, rows: Sequence[Example], config: Config) 
     """Score each row: right or wrong, or a text's main score."""
     columns = system.predict(rows, config).columns(config)
     predictions = columns["prediction"]
+
     scores = scores_of(config.task.name)
     if not isinstance(scores, TextScores):
-        labels = zip(predictions, columns["gold"], strict=True)
-        return np.array([prediction == gold for prediction, gold in labels], float)
+        matches = []
+        for prediction, gold in zip(predictions, columns["gold"], strict=True):
+            matches.append(prediction == gold)
+        return np.array(matches, float)
 
     golds = [scores.golds(row) for row in rows]
     language = get_language(config.data.language)
@@ -267,6 +280,7 @@ def _random_changes(first: PromptConfig, rounds: int, seed: int) -> NextChange:
     tried = {first.instruction}
 
     def next_change(kept: PromptConfig, number: int) -> Change | None:
+        """Draw a change that was not tried; None after the last round, or if all were tried."""
         changes = []
         for description, prompt in line_changes(kept):
             if prompt.instruction not in tried:
@@ -343,7 +357,7 @@ def _tables(rounds: Sequence[Round], held_out: HeldOut, score: str) -> list[Tabl
     climb_table = Table(
         f"{score} of each round",
         ("round", "change", score, "kept"),
-        tuple(rows),
+        rows,
         f"Each round: {sample} new rows of validation; a prompt is kept if it "
         "scores higher on its rows than the last one kept did on its own. [low, high]: 95 %.",
     )

@@ -45,6 +45,7 @@ def overlap_classes(
 
 
 def _overlap(prediction: Offsets | None, golds: Sequence[Offsets]) -> str:
+    """Name the position of an answer beside the gold one with which it shares most characters."""
     if prediction is None:
         return MISSED if golds else "equal"
     if not golds:
@@ -64,6 +65,7 @@ def _overlap(prediction: Offsets | None, golds: Sequence[Offsets]) -> str:
 
 
 def _character_f1(prediction: Offsets, gold: Offsets) -> float:
+    """Compute F1 of the characters that two spans share."""
     start, end = prediction
     low, high = gold
     shared = min(end, high) - max(start, low)

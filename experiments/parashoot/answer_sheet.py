@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from heron.base.cells import Cell, Table
+from heron.base.cells import Row, Table
 from heron.base.errors import ConfigError, DataError, Problem, raise_all
-from heron.base.tables import cell_text, is_missing
+from heron.base.tables import cell_text, text_or_empty
 from heron.data.examples import Example
 from heron.metrics.span import item_scores
 from heron_tools.annotation.sheets import read_from_people, read_mark, write_for_people
@@ -153,9 +153,10 @@ def _judged_answer(row: Mapping[str, Any]) -> JudgedAnswer | None:
     Raises:
         ValueError: the problem and its fix.
     """
-    cells = {name: "" if is_missing(cell) else cell_text(cell) for name, cell in row.items()}
+    cells = {name: text_or_empty(cell) for name, cell in row.items()}
     correct, minimal, too_long, too_short = [read_mark(name, cells[name]) for name in _MARKS]
     marks = {MINIMAL: minimal, TOO_LONG: too_long, TOO_SHORT: too_short}
+
     corrected = cells[_CORRECTED] or None
     if correct is None and corrected is None and set(marks.values()) == {None}:
         return None
@@ -169,7 +170,8 @@ def _judged_answer(row: Mapping[str, Any]) -> JudgedAnswer | None:
         raise ValueError("no size is marked", fix)
 
     size = sizes[0] if sizes else WRONG
-    answer, context = cells["answer"], cells["context"]
+    answer = cells["answer"]
+    context = cells["context"]
     if corrected is not None:
         _check_correction(corrected, answer, context, size)
 
@@ -210,7 +212,7 @@ def quality_table(judged: Sequence[JudgedAnswer], empty: int) -> Table:
         empty: number of answers that are not judged yet.
     """
     groups = group_ids([answer.group for answer in judged])
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     for size in SIZES:
         hits = [answer.size == size for answer in judged]
         if size != WRONG or any(hits):
@@ -219,7 +221,7 @@ def quality_table(judged: Sequence[JudgedAnswer], empty: int) -> Table:
     correct = [answer.correct for answer in judged]
     rows.append(("answers the question", sum(correct), share(correct, groups)))
     note = f"{len(judged)} answers are judged, {empty} not yet. [low, high]: 95 %, by article."
-    return Table("Quality of the gold answers", ("answer span", "n", "share"), tuple(rows), note)
+    return Table("Quality of the gold answers", ("answer span", "n", "share"), rows, note)
 
 
 def measure_ceiling(judged: Sequence[JudgedAnswer], seed: int = 0) -> Measured:

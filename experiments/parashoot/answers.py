@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from heron.base.cells import Cell, Table
+from heron.base.cells import Row, Table
 from heron.base.errors import ConfigError, Problem, raise_all
 from heron.base.tables import is_missing
 from heron.data.examples import Example, Span
@@ -63,7 +63,8 @@ def slice_answers(split: Split) -> Slicer:
         raise ConfigError(f"split={split.name}: none of its answers has a gold answer")
 
     split = as_given(split)
-    frame, examples = split.frame, split.examples
+    frame = split.frame
+    examples = split.examples
     predicted: list[Span | None] = []
     for start, end in zip(frame["start"], frame["end"], strict=True):
         predicted.append(None if is_missing(start) else Span(int(start), int(end)))
@@ -233,7 +234,9 @@ def _card(
     """
     example: Example = slicer.split.examples[row]
     cells = {name: column[row] for name, column in slicer.split.frame.columns.items()}
-    span, probability = cells["place"], cells["probability"]
+    span = cells["place"]
+    probability = cells["probability"]
+
     card: dict[str, Any] = {
         "guid": clean_text(example.guid),
         "group": clean_text("" if example.group == example.text else example.group),
@@ -275,7 +278,7 @@ def overlap_table(classes: Sequence[str], groups: Sequence[str]) -> Table:
     groups_N = group_ids(groups)
     wrong_N = names_N != "equal"
 
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     for name in CLASSES:
         hits_N = names_N == name
         count = int(hits_N.sum())
@@ -289,4 +292,4 @@ def overlap_table(classes: Sequence[str], groups: Sequence[str]) -> Table:
 
     columns = ("class", "in the paper", "n", "share", "share of errors")
     note = "Annotation: gold answer, compared by characters. [low, high]: 95 %, articles resampled."
-    return Table("Answers by overlap", columns, tuple(rows), note)
+    return Table("Answers by overlap", columns, rows, note)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from heron.base.cells import Cell, Formatted, Interval, Table
+from heron.base.cells import Cell, Formatted, Interval, Row, Table
 
 # Section 3.1: share of minimal answers, length of the others, their F1, and the ceiling.
 _PAPER_MINIMAL = 0.70
@@ -77,7 +77,7 @@ def ceiling_table(measured: Measured) -> Table:
         Formatted(_PAPER_CEILING, ".2f"),
     )
     needed = needed_ratio(_PAPER_CEILING, _PAPER_MINIMAL)
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[Row] = [
         ("ParaShoot, as printed", *printed),
         ("ParaShoot, its numbers put together", *_computed(_PAPER_MINIMAL, _PAPER_RATIO)),
         ("ParaShoot, what its ceiling needs", *_computed(_PAPER_MINIMAL, needed)),
@@ -91,7 +91,7 @@ def ceiling_table(measured: Measured) -> Table:
     rows.append(("this sheet, measured", minimal, None, None, measured.score))
 
     columns = ("arithmetic", "minimal", "times as long", "F1 of those", "ceiling F1")
-    return Table("Annotation ceiling", columns, tuple(rows), _NOTE)
+    return Table("Annotation ceiling", columns, rows, _NOTE)
 
 
 def _computed(minimal: float, ratio: float) -> tuple[Cell, ...]:

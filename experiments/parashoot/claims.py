@@ -11,9 +11,13 @@ from .ceiling import best_f1, ceiling, needed_ratio
 SPLITS = ("train", "validation", "test")
 WORDS = ("what", "which", "who", "when", "where", "how", "how_many", "why")
 KINDS = ("equal", "inside", "contains", "overlaps", "disjoint")  # of Table 5
-COLLECTED, DISCARDED = 3106, 68  # section 2.3: examples
+# Examples, section 2.3.
+COLLECTED = 3106
+DISCARDED = 68
 # Section 3.1: length of answers that are not minimal, in minimal answers; their F1; the ceiling.
-RATIO, OTHERS_F1, CEILING = 2.5, 0.57, 0.84
+RATIO = 2.5
+OTHERS_F1 = 0.57
+CEILING = 0.84
 QUESTIONS = 221  # of the validation split
 
 
@@ -26,6 +30,7 @@ def claims() -> Iterator[Claim]:
 
     kinds = {kind: number("table5", kind, "share") for kind in KINDS}
     total = sum(kinds.values())
+
     yield Claim(
         "overlap-types",
         "Table 5",
@@ -36,8 +41,10 @@ def claims() -> Iterator[Claim]:
     )
     yield from _shares_of_words(number)
 
-    equal, disjoint = kinds["equal"], kinds["disjoint"]
+    equal = kinds["equal"]
+    disjoint = kinds["disjoint"]
     of_errors = disjoint / (1 - equal)
+
     yield Claim(
         "zero-overlap",
         "section 4.3, Table 5",
@@ -59,6 +66,7 @@ def _sizes(number: Published) -> Iterator[Claim]:
         parts = [number("table1", split, column) for split in SPLITS]
         total = sum(parts)
         printed = number("table1", "total", column)
+
         yield Claim(
             f"total-{column}",
             "Table 1",
@@ -70,6 +78,7 @@ def _sizes(number: Published) -> Iterator[Claim]:
 
     left = COLLECTED - DISCARDED
     share = DISCARDED / COLLECTED
+
     yield Claim(
         "discarded",
         "section 2.3",
@@ -83,6 +92,7 @@ def _sizes(number: Published) -> Iterator[Claim]:
 def _ceiling(number: Published) -> Iterator[Claim]:
     """Recompute the highest F1 that annotated answers allow."""
     others_f1 = best_f1(RATIO)
+
     yield Claim(
         "best-f1",
         "section 3.1",
@@ -95,6 +105,7 @@ def _ceiling(number: Published) -> Iterator[Claim]:
     minimal = number("table2", "minimal", "share")
     highest = ceiling(minimal, RATIO)
     needed = needed_ratio(CEILING, minimal)
+
     yield Claim(
         "ceiling",
         "section 3.1",
@@ -110,6 +121,7 @@ def _question_words(number: Published) -> Iterator[Claim]:
     """Recompute the shares of the eight question words."""
     shares = [number("table3", word, "share") for word in WORDS]
     total = sum(shares)
+
     yield Claim(
         "question-words",
         "Table 3",
@@ -124,6 +136,7 @@ def _question_words(number: Published) -> Iterator[Claim]:
         nearest = round(share * QUESTIONS) / QUESTIONS
         if abs(nearest - share) <= 0.00011:
             whole_shares += 1
+
     yield Claim(
         "question-words-of-validation",
         "Table 3",
@@ -143,6 +156,7 @@ def _shares_of_words(number: Published) -> Iterator[Claim]:
     ):
         shares = [number("table3", word, "share") for word in words]
         total = sum(shares)
+
         yield Claim(
             name,
             "section 3.2, Table 3",

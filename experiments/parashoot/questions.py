@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
+from typing import Any
 
-from heron.base.cells import Cell, Table, with_synthetic
+from heron.base.cells import Cell, Row, Table, with_synthetic
+from heron.base.tables import as_columns
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.results.shipped import Shipped
@@ -20,7 +22,7 @@ from .question_words import CLUSTERS, OTHER, question_clusters
 ALL = "all"
 SIMPLE = 7  # words of a question; one with more is "complex"
 
-Rows = list[tuple[Cell, ...]]
+Rows = list[Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ def whole(described: Mapping[str, SplitStatistics]) -> SplitStatistics:
 
 
 def _describe(examples: Sequence[Example], language: str) -> SplitStatistics:
+    """Count articles, paragraphs, questions, and the words of questions and answers."""
     questions: list[str] = []
     answers: list[str] = []
     unanswered = 0
@@ -141,7 +144,7 @@ def size_table(described: Mapping[str, SplitStatistics]) -> Table:
         rows.append((name, split.articles, split.paragraphs, split.questions, split.unanswered))
     note = "Distinct articles and paragraphs; unanswered: questions without a gold answer."
     columns = ("split", "articles", "paragraphs", "questions", "unanswered")
-    return Table("Articles, paragraphs and questions", columns, tuple(rows), note)
+    return Table("Articles, paragraphs and questions", columns, rows, note)
 
 
 def length_table(described: Mapping[str, SplitStatistics]) -> Table:
@@ -166,7 +169,7 @@ def length_table(described: Mapping[str, SplitStatistics]) -> Table:
         f"Split at white space. usual: questions of 4 to {SIMPLE} words, answers of 1 to 4; "
         f"complex: questions of more than {SIMPLE}."
     )
-    return Table("Lengths", columns, tuple(rows), note)
+    return Table("Lengths", columns, rows, note)
 
 
 def _summary(lengths: Sequence[int]) -> tuple[Cell, ...]:
@@ -219,22 +222,19 @@ def _word_table(title: str, counts: Mapping[str, Mapping[str, int]]) -> Table:
         rows.append(tuple(cells))
 
     note = "Inflections, prepositions written together and synonyms are one cluster."
-    return Table(title, tuple(columns), tuple(rows), note)
+    return Table(title, columns, rows, note)
 
 
-def length_counts(described: Mapping[str, SplitStatistics]) -> dict[str, list[str | int]]:
+def length_counts(described: Mapping[str, SplitStatistics]) -> dict[str, list[Any]]:
     """Count lengths as columns of a table: `split`, `of` (question, answer), `words`, `n`."""
-    columns: dict[str, list[str | int]] = {"split": [], "of": [], "words": [], "n": []}
+    rows = []
     for name, split in described.items():
         lengths_of = {"question": split.question_lengths, "answer": split.answer_lengths}
         for kind, lengths in lengths_of.items():
             counts = Counter(lengths)
             for length in sorted(counts):
-                columns["split"].append(name)
-                columns["of"].append(kind)
-                columns["words"].append(length)
-                columns["n"].append(counts[length])
-    return columns
+                rows.append((name, kind, length, counts[length]))
+    return as_columns(("split", "of", "words", "n"), rows)
 
 
 def lengths_figure(described: SplitStatistics, title: str) -> bytes:

@@ -27,7 +27,8 @@ def draw_sheet(options: AnalyzeOptions, shipped: Shipped) -> list[Path]:
     Raises:
         ConfigError: there is no such split, or the sheet exists.
     """
-    sheet, sample = options.sheet, options.sample
+    sheet = options.sheet
+    sample = options.sample
     assert sheet is not None
     name = options.split or VALIDATION
     if name not in shipped.splits:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,11 @@ from heron.data.examples import Example
 from heron.data.overrides import configure
 from heron.languages import get_language
 from heron.reports.pages import render
-from heron.results.shipped import Shipped, read_shipped
+from heron.results.shipped import Shipped
 from heron.training.stored import read_stored
 from heron_tools.analysis.command import open_slicer
 from heron_tools.analysis.slicing import Slicer
+from heron_tools.reproduction.examples import missing_splits
 from heron_tools.reproduction.targets import Estimate, Filled, Names, TargetRequest
 from heron_tools.statistics.options import AnalyzeOptions
 from heron_tools.statistics.rates import group_ids, share
@@ -73,16 +73,17 @@ def sizes(request: TargetRequest) -> Filled:
     for name, split in described.items():
         if name == ALL and shipped.missing:
             continue  # a total over some files only is not comparable
+
         row = "total" if name == ALL else name
         for column in ("articles", "paragraphs", "questions"):
             count = getattr(split, column)
             values[row, column] = Estimate(count, n=split.questions, of="questions")
-    return Filled({"table1": values}, (size_table(described),), notes=_missing(shipped))
+    return Filled({"table1": values}, (size_table(described),), notes=missing_splits(shipped))
 
 
 def span_quality(request: TargetRequest) -> Filled:
     """Evaluate a filled sheet: sizes of annotated answers, and the ceiling (Table 2)."""
-    sheet = _one_file(request, "a filled sheet, see `heron analyze sheet=`")
+    sheet = request.one_file("a filled sheet, see `heron analyze sheet=`")
     judged, empty = read_sheet(sheet)
     groups = group_ids([answer.group for answer in judged])
 
@@ -126,6 +127,7 @@ def overlaps(request: TargetRequest) -> Filled:
     groups = slicer.groups
     classes_N = np.asarray(classes, dtype=object)
     group_N = group_ids(groups)
+
     wrong_N = classes_N != "equal"
     errors = int(wrong_N.sum())
 
@@ -199,7 +201,9 @@ def lengths(request: TargetRequest) -> Filled:
 
     figure = lengths_figure(shown, f"{DATA}: {splits}")
     tables = (length_table(described),)
-    return Filled({"figure2": values}, tables, {"lengths.png": figure}, notes=_missing(shipped))
+    return Filled(
+        {"figure2": values}, tables, {"lengths.png": figure}, notes=missing_splits(shipped)
+    )
 
 
 def annotated_examples(request: TargetRequest) -> Filled:
@@ -249,7 +253,9 @@ def answered_examples(request: TargetRequest) -> Filled:
             spans.append(("annotated", example.spans[0]))
         if predicted:
             spans.append(("predicted", predicted))
-        cards.append(_card(example, spans, relation=OVERLAPS.get(classes[row], "")))
+
+        relation = OVERLAPS.get(classes[row], "")
+        cards.append(_card(example, spans, relation=relation))
 
     legend = "Bold: the annotated answer. Underlined: the run's answer."
     table = _cards_table("Predicted answers", cards, ("annotated", "predicted", "relation"))
@@ -270,25 +276,11 @@ def _shipped(request: TargetRequest, *needed: str) -> Shipped:
     config = configure(DATA, [])
     if needed:
         config.files = {name: file for name, file in config.files.items() if name in needed}
-    return read_shipped(config, request.data_dir, request.cache_dir)
+    return request.read(config)
 
 
 def _described(shipped: Shipped) -> dict[str, SplitStatistics]:
     return question_statistics(shipped.splits, shipped.config.language)
-
-
-def _missing(shipped: Shipped) -> tuple[str, ...]:
-    """Note the splits without a file."""
-    missing = [name for name in SPLITS if name in shipped.missing]
-    if not missing:
-        return ()
-    return (f"Left out, since the file is missing: {', '.join(missing)}.",)
-
-
-def _one_file(request: TargetRequest, expected: str) -> Path:
-    if len(request.files) != 1:
-        raise ConfigError(f"from=FILE: {len(request.files)} given, expected {expected}")
-    return request.files[0]
 
 
 def _estimate(interval: Interval | None, n: int, of: str, mark: str = "") -> Estimate:
@@ -302,7 +294,7 @@ def _open_run(request: TargetRequest) -> tuple[Slicer, str]:
     Returns:
         Its slicer, and its deviations from the paper: data set, split, encoder.
     """
-    run = _one_file(request, "a run folder, of experiment=parashoot/alephbert")
+    run = request.one_file("a run folder, of experiment=parashoot/alephbert")
     config = read_stored(open_run(run).path / "config.yaml")
     data = config.data.name
     encoder = config.encoder.name
@@ -426,7 +418,7 @@ def _cards_table(title: str, cards: Sequence[Mapping[str, Any]], columns: Sequen
         by_column["relation"] = card["relation"]
         cells = [by_column.get(name) for name in columns]
         rows.append((card["question"], *cells, card["guid"]))
-    return Table(title, ("question", *columns, "guid"), tuple(rows))
+    return Table(title, ("question", *columns, "guid"), rows)
 
 
 def _page(title: str, cards: Sequence[Mapping[str, Any]], legend: str) -> str:

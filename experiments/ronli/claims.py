@@ -30,7 +30,9 @@ STAGES = {
     "Cart-CL++": ((100, 200, 1000), 512),
     "Cart-Stra-CL++": ((100, 200, 300, 400, 1500), 256),
 }
-EPOCHS, BATCH = 10, 256  # of the oversampled model (appendix B)
+# Of the oversampled model, appendix B.
+EPOCHS = 10
+BATCH = 256
 QUARTERS = (1 / 4, 1 / 4, 1 / 2)  # of all steps: easy, ambiguous and hard (section 4, Cart-CL)
 _HALF = 0.005  # half a unit of the last digit that is printed, the second decimal
 SYSTEMS = (
@@ -85,6 +87,7 @@ def _sizes(published: Published) -> Iterator[Claim]:
         )
 
     total = sum(sizes)
+
     yield Claim(
         "pairs",
         "section 3",
@@ -149,8 +152,10 @@ def _equation_1() -> Iterator[Claim]:
         f"{easy:.2f}, {ambiguous:.2f}, {hard:.2f}",
         easy < ambiguous < hard,
     )
+
     scores_G = eq1(confidence_G, variability_G, swapped=True)
     easy, ambiguous, hard = map(float, scores_G)
+
     yield Claim(
         "equation-1-swapped",
         "section 4, equation 1",
@@ -187,6 +192,7 @@ def _steps(published: Published) -> Iterator[Claim]:
     """Compare the steps of curricula with those of the base model."""
     curriculum = sum(QUARTERS)
     left = 1 - curriculum
+
     yield Claim(
         "half-of-the-steps",
         "section 4, Length-CL and Cart-CL",
@@ -259,6 +265,7 @@ def _overall_scores(published: Published) -> Iterator[Claim]:
 
         micro = right / rows
         stated = published("table5", system, "micro F1")
+
         yield Claim(
             f"micro-{_short_name(system)}",
             "Tables 4 and 5",
@@ -270,6 +277,7 @@ def _overall_scores(published: Published) -> Iterator[Claim]:
 
         macro = sum(f1s) / len(CLASSES)
         stated = published("table5", system, "macro F1")
+
         yield Claim(
             f"macro-{_short_name(system)}",
             "Tables 4 and 5",
@@ -300,6 +308,7 @@ def _prose(published: Published) -> Iterator[Claim]:
     micro, macro = _f1s(published, "Ro-BERT (spurious)")
     micro_drop = vanilla_micro - micro
     macro_drop = vanilla_macro - macro
+
     yield Claim(
         "spurious-drop",
         "section 5, Table 5",
@@ -313,6 +322,7 @@ def _prose(published: Published) -> Iterator[Claim]:
     micro, macro = _f1s(published, "Ro-BERT + Length-CL")
     below_base = micro < base_micro and macro < base_macro
     below_vanilla = micro < vanilla_micro and macro < vanilla_macro
+
     yield Claim(
         "length-cl-below-base",
         "section 5, Table 5",

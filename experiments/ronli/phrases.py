@@ -91,5 +91,6 @@ def read_phrases(path: Path, config: DataConfig) -> Phrases:
 
 def _pattern(phrase: str, any_case: bool) -> str:
     """Write a phrase as a regular expression; `any_case` ignores the case of its first letter."""
-    first, rest = re.escape(phrase[:1]), re.escape(phrase[1:])
+    first = re.escape(phrase[:1])
+    rest = re.escape(phrase[1:])
     return f"(?i:{first}){rest}" if any_case else first + rest

@@ -168,6 +168,9 @@ def fit_softmax(
 ) -> tuple[Classifier, list[str]]:
     """Fit multinomial logistic regression with an l2 penalty; see `fit_svm`.
 
+    Returns:
+        The classifier, and what scikit-learn warned of.
+
     Source: RoNLI appendix B.
     """
     from sklearn.linear_model import LogisticRegression  # start-up time
@@ -237,7 +240,8 @@ def _fit(machine: Any, features_RF: np.ndarray, labels_R: np.ndarray) -> list[st
 
 def _linear(machine: Any, classes: int, signs: tuple[int, int]) -> LinearClassifier:
     """Get the weights of a linear model, which has a single vector for two classes."""
-    weights_KF, bias_K = machine.coef_, machine.intercept_
+    weights_KF = machine.coef_
+    bias_K = machine.intercept_
     if len(machine.classes_) == 2:
         weights_KF = np.outer(signs, weights_KF[0])
         bias_K = np.asarray(signs) * bias_K[0]

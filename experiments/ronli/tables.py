@@ -10,12 +10,11 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import f1_score
 
-from heron.base.cells import Cell, Table
+from heron.base.cells import Row, Table
 from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
 from heron.data.config import PHRASES, TRAIN, VALIDATION
-from heron.data.examples import Example
 from heron.data.overrides import configure
 from heron.data.sources import State, inspect
 from heron.dynamics.cartography import GROUPS, Groups, allenai, read_statistics
@@ -23,18 +22,21 @@ from heron.languages import get_language
 from heron.languages.words import TOKENIZERS
 from heron.reports.map import draw_map
 from heron.reports.map_data import group_examples, read_mapped
-from heron.reports.pages import cut_text
-from heron.results.shipped import Shipped, read_shipped
 from heron_tools.analysis.command import open_slicer
 from heron_tools.annotation.labels import Labels
 from heron_tools.annotation.measures import agreements
 from heron_tools.morphology.backends import load_morphology
+from heron_tools.reproduction.examples import (
+    cut_pair,
+    missing_splits,
+    pairs_table,
+    shortest_of_classes,
+)
 from heron_tools.reproduction.targets import (
     Estimate,
     Filled,
     Names,
     TargetRequest,
-    choose_present,
     run_mark,
 )
 from heron_tools.statistics.labels import OVERALL, split_statistics
@@ -57,7 +59,7 @@ def splits(request: TargetRequest) -> Filled:
 
     Deviates: words are split at spaces, the overlap is Jaccard's; the paper defines neither.
     """
-    shipped = _shipped("ronli", request)
+    shipped = request.read("ronli")
     morphology = load_morphology("simplemma", get_language("ro"))
     means = {"premise": "first", "hypothesis": "second", "overlap": "overlap"}
     estimates: dict[Names, Estimate] = {}
@@ -72,7 +74,7 @@ def splits(request: TargetRequest) -> Filled:
                 mean = values[key]
                 if mean is not None:
                     estimates[split, row, column] = Estimate(mean, n=n, of="pairs")
-    return Filled({"table2": estimates}, notes=_missing(shipped))
+    return Filled({"table2": estimates}, notes=missing_splits(shipped))
 
 
 def groups(request: TargetRequest) -> Filled:
@@ -84,8 +86,7 @@ def groups(request: TargetRequest) -> Filled:
         file = request.files[0]
         statistics = read_statistics(file)
         label_N = _train_labels(file, statistics.guids, request)
-        of_groups = allenai(statistics)
-        counts = _class_counts(of_groups, label_N, CLASSES)
+        counts = _class_counts(allenai(statistics), label_N, CLASSES)
         return Filled({"table3": counts})
 
     mapped = read_mapped(_run(request, "ronli/siamese"))
@@ -95,15 +96,14 @@ def groups(request: TargetRequest) -> Filled:
 
     names = np.array(classes, dtype=object)
     label_N = names[mapped.dynamics.gold_N]
-    of_groups = group_examples(mapped, "allenai")
     mark = run_mark(mapped.folder, "ronli", ENCODER)
-    counts = _class_counts(of_groups, label_N, classes, mark)
+    counts = _class_counts(group_examples(mapped, "allenai"), label_N, classes, mark)
     return Filled({"table3": counts})
 
 
 def _train_labels(file: Path, guids: Sequence[str], request: TargetRequest) -> np.ndarray:
     """Look up the label of each guid of a file in train; object `[N]`."""
-    shipped = _shipped("ronli", request)
+    shipped = request.read("ronli")
     train = shipped.splits.get(TRAIN, [])
     labels = {example.guid: example.label for example in train}
     unknown = sum(guid not in labels for guid in guids)
@@ -137,7 +137,7 @@ def data_map(request: TargetRequest) -> Filled:
     for group, mask_N in masks.items():
         size = int(mask_N.sum())
         rows.append((group, size))
-    table = Table("Groups of the map", ("group", "examples"), tuple(rows))
+    table = Table("Groups of the map", ("group", "examples"), rows)
 
     figures = {"map.png": path.read_bytes()}
     return Filled(tables=(table,), figures=figures, notes=_instead(run))
@@ -146,7 +146,7 @@ def data_map(request: TargetRequest) -> Filled:
 def phrases(request: TargetRequest, label: str | None = None) -> Filled:
     """List linking phrases: three of each class (Table 1), or all of one (Tables 7 to 9)."""
     sentences = _sentences(request.files)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     counts = []
     for name, texts in _listed_phrases(request).items():
         different = list(dict.fromkeys(texts))
@@ -165,9 +165,10 @@ def phrases(request: TargetRequest, label: str | None = None) -> Filled:
     columns = ["class", "phrase"]
     if sentences:
         columns.append("sentences")
+
     title = f"Linking phrases: {label or 'three of each class'}"
     note = f"Different phrases in the list: {', '.join(counts)}."
-    table = Table(title, tuple(columns), tuple(rows), note)
+    table = Table(title, columns, rows, note)
     return Filled(tables=(table,))
 
 
@@ -175,7 +176,7 @@ def _listed_phrases(request: TargetRequest) -> dict[str, list[str]]:
     """Read the released phrases of each class."""
     config = configure("ronli", ["data.phrases=start"])
     config.files = {PHRASES: config.files[PHRASES]}
-    (source,) = inspect(config, request.data_dir, request.cache_dir).values()
+    (source,) = inspect(config, *request.folders).values()
     if source.state is State.MISSING:
         raise DataError(str(source.path), "missing", f"from {config.homepage}")
 
@@ -215,45 +216,30 @@ def artefacts(request: TargetRequest) -> Filled:
 
     Source: Gururangan et al. (2018), which the paper cites; its own pairs are not in its text.
     """
-    config = choose_present("snli", "control_dev", request.data_dir, request.cache_dir)
-    shipped = read_shipped(config, request.data_dir, request.cache_dir)
-    notes = []
-    if config.name != "snli":
-        notes.append(f"{config.name} in place of snli.")
-
+    shipped, notes = request.read_present("snli", "control_dev")
     contradictions = 0
     with_word = []
-    for example in _all_examples(shipped):
+    for example in shipped.all_examples():
         if example.label != "contradiction":
             continue
         contradictions += 1
         hypothesis = example.text_pair or ""
         words = hypothesis.lower().split()
         if not set(words).isdisjoint(NEGATIONS):
-            with_word.append(example)
+            with_word.append((example.label, example))
 
     title = f"{len(with_word):,} of {contradictions:,} contradictions have such a word"
-    table = _pairs_table(title, with_word[:_SHOWN])
+    table = pairs_table(title, "label", with_word[:_SHOWN], _LONGEST)
     return Filled(tables=(table,), notes=notes)
 
 
 def pairs(request: TargetRequest) -> Filled:
     """Show a pair of each class (Table 11), from the user's file."""
-    shipped = _shipped("ronli", request)
-    examples = _all_examples(shipped)
-    shortest = []
-    for name in CLASSES:
-        of_class = [example for example in examples if example.label == name]
-        example = min(of_class, key=lambda pair: (len(pair.text), pair.guid))
-        shortest.append(example)
-
+    shipped = request.read("ronli")
+    examples = shortest_of_classes(shipped)
     title = "Table 11: the pair with the shortest premise of each class"
-    table = _pairs_table(title, shortest)
-    return Filled(tables=(table,), notes=_missing(shipped))
-
-
-def _all_examples(shipped: Shipped) -> list[Example]:
-    return [example for rows in shipped.splits.values() for example in rows]
+    table = pairs_table(title, "label", examples.items(), _LONGEST)
+    return Filled(tables=(table,), notes=missing_splits(shipped))
 
 
 def agreement(request: TargetRequest) -> Filled:
@@ -305,6 +291,7 @@ def _group_kappas(
             guid = mapped.statistics.guids[row]
             if guid in by_guid:
                 labels.append(by_guid[guid])
+
         if labels:
             estimates[group, "kappa"] = _kappa(labels, request.seed, mark)
 
@@ -317,7 +304,7 @@ def _group_kappas(
 
 def _corrected_labels(request: TargetRequest) -> dict[str, LabelPair]:
     """Read the automatic and the corrected label of each validation pair, by guid."""
-    shipped = _shipped("ronli_auto", request)
+    shipped = request.read("ronli_auto")
     (examples,) = shipped.splits.values()
     labels = {}
     for example in examples:
@@ -339,10 +326,7 @@ def _kappa(label_pairs: Sequence[LabelPair], seed: int, mark: str = "") -> Estim
 
     items = [str(row) for row in range(n)]
     labels = Labels(items, ("automatic", "manual"), label_pairs)
-    by_measure = {}
-    for measured in agreements(labels, seed=seed):
-        by_measure[measured.measure] = measured
-
+    by_measure = {measured.measure: measured for measured in agreements(labels, seed=seed)}
     kappa = by_measure["Cohen's kappa"]
     assert kappa.value is not None
     return Estimate(kappa.value, kappa.low, kappa.high, kappa.n, "pairs", mark=mark)
@@ -374,49 +358,21 @@ def errors(request: TargetRequest) -> Filled:
         if not is_right:
             confidence = probabilities[row] or 0.0
             wrong.append((-confidence, guids[row], row))
+
     wrong.sort()  # the most confident first; equal ones by guid
 
     golds = frame["gold"]
     predictions = frame["prediction"]
     rows = []
     for _, guid, row in wrong[:_SHOWN]:
-        premise, hypothesis = _cut_texts(split.examples[row])
-        labels = golds[row], predictions[row]
-        rows.append((premise, hypothesis, *labels, probabilities[row], guid))
+        texts = cut_pair(split.examples[row], _LONGEST)
+        rows.append((*texts, golds[row], predictions[row], probabilities[row], guid))
 
     columns = ("premise", "hypothesis", "gold", "prediction", "probability", "guid")
     counts = f"{len(wrong):,} of {len(split.examples):,} pairs are wrong"
     title = f"{counts}; the most confident errors first"
-    table = Table(title, columns, tuple(rows))
+    table = Table(title, columns, rows)
     return Filled(tables=(table,), notes=_instead(run))
-
-
-def _pairs_table(title: str, examples: Sequence[Example]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for example in examples:
-        premise, hypothesis = _cut_texts(example)
-        rows.append((example.label, premise, hypothesis, example.guid))
-    return Table(title, ("label", "premise", "hypothesis", "guid"), tuple(rows))
-
-
-def _cut_texts(example: Example) -> tuple[str, str]:
-    """Cut the premise and the hypothesis of a pair to the width of a table."""
-    premise = cut_text(example.text, _LONGEST)
-    hypothesis = cut_text(example.text_pair or "", _LONGEST)
-    return premise, hypothesis
-
-
-def _shipped(name: str, request: TargetRequest) -> Shipped:
-    return read_shipped(configure(name, []), request.data_dir, request.cache_dir)
-
-
-def _missing(shipped: Shipped) -> tuple[str, ...]:
-    """Name the splits that a table lacks."""
-    missing = [name for name in shipped.missing if name not in shipped.splits]
-    if not missing:
-        return ()
-    names = ", ".join(missing)
-    return (f"Left out, since the file is missing: {names}.",)
 
 
 def _instead(run: Path) -> tuple[str, ...]:
@@ -428,6 +384,5 @@ def _instead(run: Path) -> tuple[str, ...]:
 
 
 def _run(request: TargetRequest, expected: str) -> Path:
-    if len(request.files) != 1:
-        raise ConfigError(f"from=DIR: {len(request.files)} given, expected a run of {expected}")
-    return request.files[0]
+    """Return the request's run folder; `expected` names its experiment."""
+    return request.one_file(f"a run of {expected}", "DIR")

@@ -109,6 +109,7 @@ def mean_vectors(
     for text in texts:
         for word in text:
             indices.setdefault(word, len(indices))
+
     vectors_UD, known_U = vectors.find(list(indices))
 
     # A row of the sparse matrix for each text, with a one for each of its words.
@@ -117,8 +118,10 @@ def mean_vectors(
     starts = np.concatenate([[0], np.cumsum(lengths_T)])
     ones = np.ones(len(columns), dtype=np.float32)
     counts_TU = csr_array((ones, columns, starts), shape=(len(texts), len(indices)))
+
     divisors_T = np.maximum(lengths_T, 1).astype(np.float32)
     means_TD = counts_TU @ vectors_UD / divisors_T[:, None]
+
     counts = {
         "words": len(columns),
         "without_vector": int((~known_U[columns]).sum()),
@@ -278,7 +281,14 @@ VectorSource = TrainedVectors | VectorFile | KeptVectors
 def vector_source(
     settings: CbowConfig, texts: Sequence[str], seed: int, cache: Path
 ) -> VectorSource:
-    """Make the source of `baseline.vectors`; `texts` are the train split's."""
+    """Make the source of `baseline.vectors`.
+
+    Args:
+        settings: of the baseline.
+        texts: of the train split; used where vectors are trained.
+        seed: of that training.
+        cache: where trained vectors are kept.
+    """
     if settings.vectors == "train":
         return TrainedVectors(settings, list(dict.fromkeys(texts)), seed, cache)
     return VectorFile(Path(settings.vectors).expanduser())
@@ -338,6 +348,7 @@ class CbowFeatures:
         return np.hstack(means)
 
     def _means(self, texts: list[str]) -> tuple[np.ndarray, dict[str, int]]:
+        """Average the words' vectors of each text once, see `mean_vectors`."""
         splitter = self.settings.words
 
         def build() -> tuple[Arrays, dict[str, int]]:

@@ -61,32 +61,46 @@ class ZeroShotBaseline(ClassBaseline):
 
         Under `definitions` the classes' scores are normalised to sum to 1.
         """
-        settings = self.config.baseline
-        classes = self.config.data.label_order
-        names = model_classes(self.model)
         premises = read_side(examples, "text")
         hypotheses = read_side(examples, "text_pair")
         pairs = list(zip(premises, hypotheses, strict=True))
-        if settings.zero_shot == "direct":
-            logits_RM = self._logits(pairs)
-            columns = [class_index(names, label, settings) for label in classes]
-            probabilities_RC = softmax(logits_RM[:, columns], axis=1)
-            return np.asarray(probabilities_RC, dtype=np.float32)
 
+        if self.config.baseline.zero_shot == "direct":
+            probabilities_RC = self._direct(pairs)
+        else:
+            probabilities_RC = self._by_definitions(pairs)
+        return np.asarray(probabilities_RC, dtype=np.float32)
+
+    def _direct(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """Take the model's own classes of premise and hypothesis; returns probabilities_RC."""
+        names = model_classes(self.model)
+        columns = []
+        for label in self.config.data.label_order:
+            columns.append(class_index(names, label, self.config.baseline))
+
+        logits_RM = self._logits(pairs)
+        return np.asarray(softmax(logits_RM[:, columns], axis=1))
+
+    def _by_definitions(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """Let each pair entail or not the sentence of each class; returns probabilities_RC."""
+        settings = self.config.baseline
+        classes = self.config.data.label_order
         queries = []
         for premise, hypothesis in pairs:
             text = settings.template.format(premise=premise, hypothesis=hypothesis)
             for label in classes:
                 queries.append((text, settings.hypotheses[label]))
+
         logits_SM = self._logits(queries)
         if settings.entailment == "probability":
             logits_SM = log_softmax(logits_SM, axis=1)
-        entailment = class_index(names, "entailment", settings)
+
+        entailment = class_index(model_classes(self.model), "entailment", settings)
         scores_RC = logits_SM[:, entailment].reshape(len(pairs), len(classes))
         probabilities_RC = softmax(scores_RC, axis=1)
         if settings.permutation == "repo":
-            probabilities_RC = misplace(probabilities_RC)
-        return np.asarray(probabilities_RC, dtype=np.float32)
+            return misplace(probabilities_RC)
+        return np.asarray(probabilities_RC)
 
     def save(self, folder: Path) -> None:
         """Write nothing: config.yaml names the model, and status.json its commit."""
@@ -120,6 +134,7 @@ class ZeroShotBaseline(ClassBaseline):
 
     @torch.inference_mode()
     def _forward(self, columns: dict[str, list[list[int]]]) -> np.ndarray:
+        """Compute logits_BM of a batch."""
         inputs = self.tokenizer.pad(columns, return_tensors="pt").to(self.model.device)
         logits_BM: Tensor = self.model(**inputs).logits
         return logits_BM.double().cpu().numpy()
@@ -185,6 +200,11 @@ def model_classes(model: Any) -> list[str]:
 
 def class_index(names: Sequence[str], label: str, settings: ZeroShotConfig) -> int:
     """Find a class among the model's, ignoring case.
+
+    Args:
+        names: of the model's classes.
+        label: the class.
+        settings: of the baseline, for the message.
 
     Raises:
         ConfigError: the model has no such class.

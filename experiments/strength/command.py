@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -19,7 +20,7 @@ from heron.base.errors import ConfigError
 from heron.base.files import write_json
 from heron.base.registry import load
 from heron.base.run_folder import RunFolder
-from heron.base.tables import read_table, write_table
+from heron.base.tables import as_columns, read_table, write_table
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.constraints import Count, field_types
 from heron.config.parsing import DataFolders, parse_options
@@ -46,6 +47,7 @@ def run(arguments: Sequence[str]) -> int:
     names = {*field_types(StrengthOptions), "paths.data", "paths.cache"}
     words = [word for word in arguments if word.partition("=")[0] in names]
     overrides = [word for word in arguments if word not in words]
+
     options = parse_options(StrengthOptions, words)
     out = options.out
     data, cache = options.folders
@@ -146,10 +148,8 @@ def _variants(matres: Path, trc: Path, out: Path) -> Path:
 
 
 def _write_rows(path: Path, rows: Sequence[Mapping[str, str]]) -> None:
-    columns = {}
-    for name in ("guid", "document", "text", "label"):
-        columns[name] = [row[name] for row in rows]
-    write_table(path, columns)
+    names = ("guid", "document", "text", "label")
+    write_table(path, as_columns(names, map(itemgetter(*names), rows)))
 
 
 class Runs:

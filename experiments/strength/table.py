@@ -81,6 +81,7 @@ def mean_score(plan: StrengthPlan, cell: Cell, out: Path) -> float | None:
 
 
 def _score_summary(plan: StrengthPlan, cell: Cell, runs: Sequence[RunRecord]) -> Summary | None:
+    """Average the score of a cell over its runs; None where no run has one."""
     of_set = plan.sets[cell.set]
     scores = []
     for run in runs:
@@ -104,7 +105,7 @@ def overview(cells: Sequence[Cell], out: Path) -> Table:
         rows.append((cell.set, cell.name, cell.against or None, done, jobs))
 
     columns = ("set", "cell", "against", "done", "runs")
-    return Table(f"Cells, in {out}", columns, tuple(rows))
+    return Table(f"Cells, in {out}", columns, rows)
 
 
 def read_minutes(out: Path) -> dict[str, float]:
@@ -198,7 +199,7 @@ def _corrected(plan: StrengthPlan, rows: Sequence[StrengthRow]) -> list[Strength
 
 def _table(title: str, plan: StrengthPlan, rows: Sequence[StrengthRow]) -> Table:
     cells = [_cells(plan, row) for row in rows if row.runs]
-    return Table(title, COLUMNS, tuple(cells), _NOTE)
+    return Table(title, COLUMNS, cells, _NOTE)
 
 
 def _cells(plan: StrengthPlan, row: StrengthRow) -> tuple[Value, ...]:

@@ -27,7 +27,13 @@ from .task import OUTSIDE, entity_scores
 
 
 def tag_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOptions) -> Features:
-    """Tokenize words; each word's first token has its position in `words`, its tag in `tags`."""
+    """Tokenize words; each word's first token has its position in `words`, its tag in `tags`.
+
+    Args:
+        examples: with words joined by spaces, and tags likewise.
+        tokenizer: a fast one.
+        options: the tags in order, and the longest text.
+    """
     tag_ids = {tag: number for number, tag in enumerate(options.label_order)}
     tokens = []
     words = []
@@ -147,6 +153,7 @@ class TaggingModule(TaskModule):
         log_p_RLC = logits.detach().log_softmax(2)
         gold_RL1 = tags_RL.clamp(min=0)[:, :, None]
         log_p_gold_RL = log_p_RLC.gather(2, gold_RL1)[:, :, 0]
+        # The most probable tag but the gold one.
         log_p_other_RL = log_p_RLC.scatter(2, gold_RL1, -torch.inf).amax(2)
         margin_RL = log_p_gold_RL - log_p_other_RL
 
@@ -187,6 +194,7 @@ class TaggingModule(TaskModule):
             for position in range(len(words)):
                 tag = tag_of_word.get(position, OUTSIDE)
                 tags_of_words.append(tag)
+
             predicted.append(example)
             tags.append(" ".join(tags_of_words))
 

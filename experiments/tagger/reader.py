@@ -90,6 +90,7 @@ class SentenceReader(TableReader):
         if unknown:
             names = ", ".join(sorted(unknown))
             self.problem(line, f"unknown tags {names}", "data.label_order lists them")
+
         if len(self.problems) > problems_before:
             return None
 

@@ -47,13 +47,23 @@ def continues(tag: str, kind: str) -> bool:
 def entity_scores(
     label_order: Sequence[str], golds: Iterable[str], predictions: Iterable[str]
 ) -> dict[str, float]:
-    """Score tags joined by spaces: entities, `macro_f1` over types that occur, word accuracy."""
+    """Score tags joined by spaces: entities, `macro_f1` over types that occur, word accuracy.
+
+    Args:
+        label_order: the tags of the data set.
+        golds: the gold tags of each text.
+        predictions: the predicted tags, one for each word as well.
+
+    Returns:
+        Fractions; `f1/<type>` for each type of entity.
+    """
     closed = any(tag[0] in "ES" for tag in label_order)
     predicted = Counter[str]()  # entities by type
     gold = Counter[str]()
     right = Counter[str]()
     words = 0
     right_words = 0
+
     for gold_text, predicted_text in zip(golds, predictions, strict=True):
         gold_tags = gold_text.split()
         predicted_tags = predicted_text.split()
@@ -74,6 +84,7 @@ def entity_scores(
     for tag in label_order:
         if tag == OUTSIDE:
             continue
+
         _, _, kind = tag.partition("-")
         spans = predicted[kind] + gold[kind]
         f1 = share(2 * right[kind], spans)
@@ -84,6 +95,7 @@ def entity_scores(
     predicted_total = predicted.total()
     gold_total = gold.total()
     right_total = right.total()
+
     scores = {
         "f1": share(2 * right_total, predicted_total + gold_total),
         "precision": share(right_total, predicted_total),

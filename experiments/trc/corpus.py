@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, Problem, raise_all
-from heron.base.tables import FileTable, cell_text, write_table
+from heron.base.tables import FileTable, as_columns, cell_text, write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, Fraction, Natural, OneOf, Seed
 from heron.config.parsing import parse_options, run_step
@@ -105,6 +105,7 @@ def make_pairs(document: Document, markers: Markers, size: int = 2) -> Iterator[
     """
     if not document.sentences:
         return
+
     seen: set[tuple[int, int]] = set()
     number = 0
     windows = max(len(document.sentences) - size + 1, 1)
@@ -158,6 +159,7 @@ def _document(path: Path, fields: dict[str, Any]) -> Document:
     identifier = fields.get("document_id")
     where = f"{path}: document {identifier}"
     try:
+        identifier = fields["document_id"]
         text = fields["text"]
         events = sorted(fields["events"], key=itemgetter("start"))
 
@@ -183,23 +185,24 @@ def _document(path: Path, fields: dict[str, Any]) -> Document:
     for event, (start, end) in zip(events, spans, strict=True):
         if text[start:end] != event["text"]:
             misplaced.append(event["event_id"])
+
     if misplaced:
         problem = f"events {misplaced} do not have their text"
         raise DataError(where, problem, "check start and end")
 
-    sentences = []
-    for match in _SENTENCE.finditer(text):
-        span = Span(*match.span())
-        sentences.append(span)
+    return Document(str(identifier), text, _sentences(text), spans, labels)
 
-    # Blanks after the last full stop are no sentence.
-    if len(sentences) > 1:
-        last = sentences[-1]
-        if not text[last.start :].strip():
-            sentences.pop()
 
-    name = str(fields["document_id"])
-    return Document(name, text, sentences, spans, labels)
+def _sentences(text: str) -> list[Span]:
+    """Find the sentences of a document; blanks after the last full stop are none."""
+    sentences = [Span(*match.span()) for match in _SENTENCE.finditer(text)]
+    if len(sentences) < 2:
+        return sentences
+
+    last = sentences[-1]
+    if not text[last.start :].strip():
+        sentences.pop()
+    return sentences
 
 
 def read_treebank(path: Path, forms: Sequence[str] = NO_EVENTS, every: int = 0) -> list[Document]:
@@ -356,6 +359,7 @@ def _pairs(arguments: Sequence[str]) -> int:
     pairs: list[EventPair] = []
     for document in documents:
         pairs += make_pairs(document, markers, options.window)
+
     if not pairs:
         raise DataError(str(source), "has no pair of events", "events are tagged VERB")
 
@@ -373,6 +377,7 @@ def _pairs(arguments: Sequence[str]) -> int:
                 document = by_name[pair.document]
                 event = pair.events[side]
                 guids.append(document.event_guid(event))
+
             columns[name] = guids
 
         unanswered = [""] * len(pairs)
@@ -398,10 +403,7 @@ def _pairs(arguments: Sequence[str]) -> int:
 
 def _pair_columns(pairs: Sequence[EventPair]) -> dict[str, list[Any]]:
     """Lay out pairs as the columns of the data set."""
-    columns = {}
-    for name in COLUMNS:
-        columns[name] = [getattr(pair, name) for pair in pairs]
-    return columns
+    return as_columns(COLUMNS, map(attrgetter(*COLUMNS), pairs))
 
 
 def _count_table(documents: Sequence[Document], pairs: Sequence[EventPair]) -> Table:
@@ -427,9 +429,7 @@ def _count_table(documents: Sequence[Document], pairs: Sequence[EventPair]) -> T
 
 def _event_columns(documents: Sequence[Document], markers: Markers) -> dict[str, list[str]]:
     """Lay out the sheet of events: each in its sentence, and two empty columns for its axis."""
-    guids = []
-    names = []
-    texts = []
+    rows = []
     for document in documents:
         text = document.text
         for number, event in enumerate(document.events):
@@ -444,12 +444,9 @@ def _event_columns(documents: Sequence[Document], markers: Markers) -> dict[str,
             marked = f"{before}{markers.start_1} {word} {markers.end_1}{after}"
 
             guid = document.event_guid(number)
-            guids.append(guid)
-            names.append(document.name)
-            texts.append(marked)
+            rows.append((guid, document.name, marked, "", ""))
 
-    empty = [""] * len(guids)
-    return {"guid": guids, "document": names, "text": texts, "axis": empty, "connects": empty}
+    return as_columns(("guid", "document", "text", "axis", "connects"), rows)
 
 
 def _collect(arguments: Sequence[str]) -> int:
@@ -457,6 +454,7 @@ def _collect(arguments: Sequence[str]) -> int:
     options = parse_options(CollectRelationsOptions, arguments)
     table = read_from_people(options.pairs)
     table.require("guid", "document", "window", "text", "language")
+
     if options.axes and len(options.axes) != len(options.answers):
         raise ConfigError("axes: one file for each of answers, in their order")
 
@@ -485,6 +483,7 @@ def _collect(arguments: Sequence[str]) -> int:
         values.append(labels_of_pair)
         if not any(labels_of_pair):
             without_answer += 1
+
     labels = Labels(guids, raters, values, texts=texts)
     _print_agreement(labels)
 
@@ -492,6 +491,7 @@ def _collect(arguments: Sequence[str]) -> int:
     if options.decided:
         decided = _read_answers(options.decided, known)
     _write_undecided(labels, decided, options.out / "adjudicate.csv")
+
     if without_answer:
         print_lines(f"{without_answer:,} pairs have no answer")
 
@@ -505,6 +505,7 @@ def _collect(arguments: Sequence[str]) -> int:
         document = cell_text(row["document"])
         pair = EventPair(guid, document, windows[index], texts[index], label)
         pairs.append(pair)
+
     if not pairs:
         raise DataError(str(options.pairs), "no pair has a label", "q1 and q2: yes or no")
 
@@ -530,18 +531,14 @@ def _write_undecided(labels: Labels, decided: Mapping[str, str], path: Path) -> 
 
     `path` may be the file that the decisions were read from.
     """
-    names = ["guid", "text", *labels.raters, "label"]
-    columns: dict[str, list[str]] = {name: [] for name in names}
+    rows = []
+    for index in undecided(labels):
+        guid = labels.items[index]
+        text = labels.texts[index]
+        answers = labels.values[index]
+        rows.append((guid, text, *answers, decided.get(guid, "")))
 
-    for row in undecided(labels):
-        guid = labels.items[row]
-        label = decided.get(guid, "")
-        text = labels.texts[row]
-        answers = labels.values[row]
-        cells = [guid, text, *answers, label]
-        for column, cell in zip(columns.values(), cells, strict=True):
-            column.append(cell)
-
+    columns = as_columns(["guid", "text", *labels.raters, "label"], rows)
     write_for_people(path, columns)
     left = columns["label"].count("")
     print_lines(f"{path}: {left} pairs to decide (decided=FILE)", files=[path])
@@ -580,22 +577,19 @@ def _separate_axes(answers: dict[str, str], path: Path, table: FileTable) -> Non
         table: the pairs.
     """
     table.require(*EVENTS)
-    first_column, second_column = EVENTS
-    guids = []
     event_pairs = []
-    events: set[str] = set()
     for row in table.rows:
-        first = cell_text(row[first_column])
-        second = cell_text(row[second_column])
-        guid = cell_text(row["guid"])
-        guids.append(guid)
-        event_pairs.append((first, second))
+        guid, first, second = [cell_text(row[name]) for name in ("guid", *EVENTS)]
+        event_pairs.append((guid, first, second))
+
+    events: set[str] = set()
+    for _, first, second in event_pairs:
         events.update((first, second))
     axes = _read_axes(path, events)
 
     separate = 0
     ordered = 0
-    for guid, (first, second) in zip(guids, event_pairs, strict=True):
+    for guid, first, second in event_pairs:
         if share_axis(axes[first], axes[second]):
             continue
 
@@ -635,6 +629,7 @@ def _read_axes(path: Path, events: set[str]) -> dict[str, EventAxis]:
 
     if not has_event:
         problems.append(Problem(str(path), "has no event of the pairs", "guids of events.csv"))
+
     raise_all(problems)
     return axes
 
@@ -683,6 +678,7 @@ def _label(answers: Sequence[str]) -> str:
     """Turn two answers into a label, or check a label; a ValueError says what is wrong."""
     if len(answers) == 2:
         return label_of(*answers)
+
     (label,) = answers
     known = LABELS.values()
     if label not in known:

@@ -49,6 +49,7 @@ def transitive(columns: Mapping[str, Sequence[Any]]) -> dict[str, float]:
         if name.startswith("p/"):
             label = name.removeprefix("p/")
             probabilities[label] = values
+
     labels = list(probabilities)
     probabilities_RC = np.asarray(list(probabilities.values())).T
 
@@ -107,6 +108,7 @@ def decode_windows(
         window_RC = probabilities_RC[rows].astype(float)
         costs_RC = -np.log(np.maximum(window_RC, 1e-12))
         decoded_R[rows] = _solve(costs_RC, triples, labels)
+
     return decoded_R
 
 
@@ -189,6 +191,7 @@ def _solve(costs_RC: np.ndarray, triples: Sequence[Triple], labels: Sequence[str
                 third = variable(ac, name)
                 if third is not None:
                     constraint[third] = constraint.get(third, 0.0) - 1.0
+
             constraints.append(constraint)
 
     matrix = lil_array((len(constraints), costs_RC.size))

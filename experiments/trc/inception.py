@@ -15,7 +15,8 @@ from typing import Any
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import write_file
 
-EVENT, PAIR = "webanno.custom.Event", "webanno.custom.Pair"
+EVENT = "webanno.custom.Event"
+PAIR = "webanno.custom.Pair"
 FEATURES = {EVENT: ("axis", "connects"), PAIR: ("q1", "q2")}  # that annotators fill in
 _SENTENCE = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Sentence"
 _TOKEN = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token"
@@ -92,6 +93,7 @@ def read_answers(folder: Path, layer: str) -> list[tuple[str, str, list[str]]]:
 def _answers(
     where: str, types: bytes, content: bytes, layer: str
 ) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield the answers of one exported document, see `read_answers`."""
     cassis = _cassis()
     types_file = io.BytesIO(types)
     content_file = io.BytesIO(content)

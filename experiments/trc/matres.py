@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from heron.base.cells import Cell, Table
+from heron.base.cells import Row, Table
 from heron.base.errors import DataError, Problem
+from heron.base.tables import as_columns
 from heron.base.terminal import print_lines, print_tables, tracked
 from heron.config.parsing import parse_options
 from heron.data.examples import Span
@@ -69,6 +70,7 @@ class TimeML:
                 spans.append(span)
         if len(spans) == 1:
             return spans[0]
+
         candidates = f"{len(spans)} events '{word}' without an instance"
         raise ValueError(f"no event instance ei{number}, and {candidates}")
 
@@ -90,15 +92,17 @@ def run(arguments: Sequence[str]) -> int:
     for name in tracked(names, "reading"):
         documents[name] = read_timeml(texts[name])
 
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     problems: list[Problem] = []
     paths: list[Path] = []
     by_word = 0
     label_names = LABELS.values()
+
     for split, parts in SPLITS.items():
-        columns: dict[str, list[str]] = {name: [] for name in COLUMNS}
+        relations = []
         used: set[str] = set()
         problems_before = len(problems)
+
         for part in parts:
             for number, line in enumerate(lines[part], 1):
                 name, _, _, first, second, _ = line
@@ -106,29 +110,26 @@ def run(arguments: Sequence[str]) -> int:
                 used.add(name)
 
                 try:
-                    relation = mark_relation(line, document)
+                    relations.append(mark_relation(line, document))
                 except ValueError as error:
                     where = f"{files[part]}:{number}"
                     fix = f"an event of {texts[name]}"
                     problems.append(Problem(where, str(error), fix))
                     continue
 
-                for column, value in zip(columns.values(), relation, strict=True):
-                    column.append(value)
                 if first not in document.events or second not in document.events:
                     by_word += 1
 
-        pairs = len(columns["guid"])
-        if not pairs:
+        if not relations:
             if not problems:
                 fix = " and ".join(parts)
                 problems.append(Problem(split, "no relation", fix))
             raise DataError(problems)
 
+        columns = as_columns(COLUMNS, relations)
         left_out = len(problems) - problems_before
-        labels = columns["label"]
-        counts = [labels.count(name) for name in label_names]
-        rows.append((split, pairs, *counts, left_out))
+        counts = [columns["label"].count(name) for name in label_names]
+        rows.append((split, len(relations), *counts, left_out))
 
         sources = [files[part] for part in parts]
         sources += [texts[name] for name in sorted(used)]
@@ -140,8 +141,9 @@ def run(arguments: Sequence[str]) -> int:
     if by_word:
         note = f"Found by its word, without an instance of the text: {by_word:,}."
         notes.insert(0, note)
+
     titles = ("split", "pairs", *label_names, "left out")
-    table = Table("MATRES", titles, tuple(rows), " ".join(notes))
+    table = Table("MATRES", titles, rows, " ".join(notes))
     print_tables([table])
     print_lines(*paths)
     return 0
@@ -173,6 +175,7 @@ def read_timeml(path: Path) -> TimeML:
         root = ElementTree.parse(path).getroot()
     except (OSError, ElementTree.ParseError) as error:
         raise DataError(str(path), f"cannot be read: {error}", "TimeML") from error
+
     body = root.find("TEXT")
     if body is None:
         raise DataError(str(path), "has no TEXT", "TimeML of TempEval-3")
@@ -200,10 +203,7 @@ def read_timeml(path: Path) -> TimeML:
             events[number] = spans[event]
             unnumbered.pop(event, None)
 
-    sentences = []
-    for match in _SENTENCE.finditer(text):
-        span = Span(*match.span())
-        sentences.append(span)
+    sentences = [Span(*match.span()) for match in _SENTENCE.finditer(text)]
     return TimeML(text, sentences, events, list(unnumbered.values()))
 
 

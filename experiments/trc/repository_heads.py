@@ -53,6 +53,12 @@ class Pooler(nn.Module):
 
 
 def per_event(config: HeadConfig, pooled: int, classes: int) -> nn.Module:
-    """Make the TRC repository's stack for the configured pooling."""
+    """Make the TRC repository's stack for the configured pooling.
+
+    Args:
+        config: of the head.
+        pooled: width of what is pooled.
+        classes: number of labels.
+    """
     stack = Pooler if config.pooling == "cls" else PerEvent
     return stack(pooled, classes, config.dropout)

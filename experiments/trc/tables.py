@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from heron.base.cells import Cell, Table
+from heron.base.cells import Row, Table
 from heron.base.errors import DataError, Problem, raise_all
 from heron.base.files import sha256_file
 from heron.base.tables import cell_text
 from heron.data.markers import with_markers
-from heron.data.overrides import configure
 from heron.reports.pages import cut_text
-from heron.results.shipped import read_shipped
 from heron_tools.annotation.labels import Layout, read_labels
 from heron_tools.annotation.measures import agreements
 from heron_tools.annotation.sheets import read_from_people
+from heron_tools.reproduction.examples import shortest_of_classes
 from heron_tools.reproduction.targets import Estimate, Filled, Names, TargetRequest
 
 HOMEPAGE = "https://github.com/shahafp/TRC-Hebrew"
@@ -70,7 +69,7 @@ def label_map(request: TargetRequest) -> Filled:
     for (first, second), label in LABELS.items():
         rows.append((first, second, label))
     columns = ("could n begin before m?", "could m begin before n?", "label")
-    tables = [Table("Table 1: from answers to a label", columns, tuple(rows))]
+    tables = [Table("Table 1: from answers to a label", columns, rows)]
 
     for path in request.files:
         tables.append(_labelled(path))
@@ -102,16 +101,14 @@ def labels(request: TargetRequest) -> Filled:
 
     Source: TRC, Table 2; MATRES's shares are those of its three files together.
     """
-    shipped = read_shipped(configure("trc", []), request.data_dir, request.cache_dir)
+    shipped = request.read("trc")
     names = shipped.config.label_order
     mark = ""
     if shipped.missing:
         present = ", ".join(shipped.splits)
         mark = f"only {present}"
 
-    of_labels = Counter[str | None]()
-    for examples in shipped.splits.values():
-        of_labels.update(example.label for example in examples)
+    of_labels = Counter(example.label for example in shipped.all_examples())
     total = sum(of_labels[name] for name in names)
 
     estimates: dict[Names, Estimate] = {("total", "count"): Estimate(total, mark=mark)}
@@ -121,21 +118,20 @@ def labels(request: TargetRequest) -> Filled:
         estimates[name, "count"] = Estimate(count, mark=mark)
         estimates[name, "share"] = Estimate(share, n=total, of="pairs", mark=mark)
 
-    notes = []
     paths = [request.data_dir / "matres" / f"{name}.txt" for name in MATRES]
-    if all(path.is_file() for path in paths):
-        counts = Counter[str]()
-        for path in paths:
-            counts.update(line[-1] for line in read_relations(path))
-        relations = counts.total()
-        for name in names:
-            share = counts[name] / relations
-            estimates[name, "MATRES"] = Estimate(share, n=relations, of="relations")
-    else:
+    if not all(path.is_file() for path in paths):
         missing = ", ".join(map(str, paths))
-        notes.append(f"MATRES is not here: {missing}.")
+        return Filled({"table2": estimates}, notes=[f"MATRES is not here: {missing}."])
 
-    return Filled({"table2": estimates}, notes=notes)
+    of_relations = Counter[str]()
+    for path in paths:
+        of_relations.update(line[-1] for line in read_relations(path))
+
+    relations = of_relations.total()
+    for name in names:
+        share = of_relations[name] / relations
+        estimates[name, "MATRES"] = Estimate(share, n=relations, of="relations")
+    return Filled({"table2": estimates})
 
 
 def read_relations(path: Path) -> list[list[str]]:
@@ -201,20 +197,12 @@ def _annotations(request: TargetRequest) -> dict[str, Path]:
 
 def examples(request: TargetRequest) -> Filled:
     """Show the shortest pair of each label in all splits (Table 6), from the user's files."""
-    shipped = read_shipped(configure("trc", []), request.data_dir, request.cache_dir)
-    rows: list[tuple[Cell, ...]] = []
-    for name in shipped.config.label_order:
-        pairs = []
-        for split in shipped.splits.values():
-            for pair in split:
-                if pair.label == name:
-                    pairs.append(pair)
-
-        shortest = min(pairs, key=lambda pair: (len(pair.text), pair.guid))
-        text = with_markers(shortest, shipped.config)
-        shown = cut_text(text, _LONGEST)
-        rows.append((name, shown, shortest.guid))
+    shipped = request.read("trc")
+    rows: list[Row] = []
+    for name, pair in shortest_of_classes(shipped).items():
+        text = with_markers(pair, shipped.config)
+        rows.append((name, cut_text(text, _LONGEST), pair.guid))
 
     title = "Table 6: the shortest pair of each label"
-    table = Table(title, ("label", "text", "guid"), tuple(rows))
+    table = Table(title, ("label", "text", "guid"), rows)
     return Filled(tables=[table])

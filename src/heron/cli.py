@@ -122,6 +122,7 @@ def _split(arguments: Sequence[str]) -> tuple[str, list[str]]:
     first, *rest = arguments
     if first in OWN:  # loads no fork
         return first, rest
+
     first_two = " ".join(arguments[:2])
     if first_two in COMMANDS:
         return first_two, rest[1:]
@@ -130,6 +131,7 @@ def _split(arguments: Sequence[str]) -> tuple[str, list[str]]:
     asks_for_help = rest[:1] in (["-h"], ["--help"])
     if first in COMMANDS or (longer and asks_for_help):
         return first, rest
+
     word = first_two if longer else first
     raise ConfigError(f"unknown command '{word}'.{nearest(word, longer or COMMANDS)}")
 

@@ -33,12 +33,12 @@ SECRET = "hf_" + "a1B2" * 8
 
 @pytest.fixture
 def train(monkeypatch, tmp_path, capfd):
-    """Run `heron train` with trainings that only note what they were asked for."""
+    """Return a function that runs `heron train`; its jobs note their settings and train nothing."""
     jobs: list[Any] = []
 
     def run_job(config: Any, folder: Any, overrides: Any) -> dict[str, Any]:
         jobs.append(SimpleNamespace(config=config, folder=folder.path, words=overrides))
-        jobs[-1].here = os.getcwd()
+        jobs[-1].working_dir = os.getcwd()
         if config.seed == 666:
             raise ValueError("a bug")
         scores = {"validation": {config.trainer.monitor: config.optim.lr}}
@@ -49,8 +49,8 @@ def train(monkeypatch, tmp_path, capfd):
 
     monkeypatch.setattr("heron.training.job.run_job", run_job)
     monkeypatch.setattr("heron.commands.train.report", lambda folder: None)
-    for look in ("locate", "load_with_report"):  # nor is a paper's data looked for
-        monkeypatch.setattr(f"heron.training.run.{look}", lambda *asked: {})
+    for reader in ("locate", "load_with_report"):  # no data of a paper is there to be read
+        monkeypatch.setattr(f"heron.training.run.{reader}", lambda *arguments: {})
     monkeypatch.chdir(tmp_path)
 
     def run(*words: str) -> Any:
@@ -63,8 +63,8 @@ def train(monkeypatch, tmp_path, capfd):
 
 
 @pytest.fixture
-def village(tmp_path):
-    """Lay out a folder like conf/ somewhere, with a data set, experiments and a head."""
+def own_conf(tmp_path):
+    """Write a folder like conf/ somewhere, with a data set, experiments and a head."""
     folder = tmp_path / "elsewhere"
     files = {
         "data/village_nli.yaml": "defaults: [{override /task@_global_.task: nli}, "
@@ -86,18 +86,19 @@ def village(tmp_path):
 
 
 class TestFolders:
-    def test_run_dir_sweep_dir_and_subdir(self, train):
+    def test_hydras_run_dir_sweep_dir_and_subdir_are_the_jobs_folders(self, train):
         (job,) = train("hydra.run.dir=out/mine").jobs
         assert job.folder == Path("out/mine")
-        jobs = train("-m", "seed=0,1", "hydra.sweep.dir=s", "hydra.sweep.subdir=${hydra.job.num}")
-        assert [job.folder for job in jobs.jobs] == [Path("s/0"), Path("s/1")]
+        numbered = ("hydra.sweep.dir=s", "hydra.sweep.subdir=${hydra.job.num}")
+        jobs = train("-m", "seed=0,1", *numbered).jobs
+        assert [job.folder for job in jobs] == [Path("s/0"), Path("s/1")]
         words = ("-m", "head=ess,emp", "hydra.sweep.dir=t")
         subdir = "hydra.sweep.subdir=${hydra.job.override_dirname}"
         config = "hydra.job.config.override_dirname.exclude_keys=[paths.cache,run.isolate]"
-        found = train(*words, subdir, config).jobs
-        assert [job.folder for job in found] == [Path("t/head=ess"), Path("t/head=emp")]
+        jobs = train(*words, subdir, config).jobs
+        assert [job.folder for job in jobs] == [Path("t/head=ess"), Path("t/head=emp")]
 
-    def test_without_them_heron_names_the_folder_by_what_varies(self, train):
+    def test_without_hydras_folders_a_job_is_named_by_the_overrides_that_vary(self, train):
         (job,) = train("seed=3", "head=emp", "run.sweep=s").jobs
         assert job.folder.parent == Path("runs/s")
         assert job.folder.name.startswith("head=emp,seed=3-")
@@ -108,7 +109,7 @@ class TestFolders:
         assert [job.folder.name.split(",")[0] for job in jobs] == ["optim.lr=0.5", "optim.lr=0.25"]
 
     @pytest.mark.parametrize("sweeper", ["grid", "basic"])
-    def test_the_folder_says_what_was_composed_without_secrets(self, sweeper, train):
+    def test_the_job_folder_stores_its_composition_without_secrets(self, sweeper, train):
         (job,) = train("seed=3", f"++logger.wandb.project=https://me:{SECRET}@a.org").jobs
         assert read_yaml(job.folder / ".hydra" / "config.yaml")["seed"] == 3
         assert "seed=3" in read_yaml(job.folder / ".hydra" / "overrides.yaml")
@@ -122,16 +123,16 @@ class TestFolders:
         for path in [*files, jobs[0].folder.parent / "multirun.yaml"]:
             assert SECRET not in path.read_text("utf-8")
 
-    def test_chdir_and_output_subdir(self, train):
+    def test_chdir_enters_the_job_folder_and_output_subdir_null_writes_no_hydra_folder(self, train):
         (job,) = train("hydra.job.chdir=true", "hydra.output_subdir=null").jobs
-        assert job.here == str(job.folder)
+        assert job.working_dir == str(job.folder)
         assert Path(job.config.paths.cache).is_absolute()
         assert not list(Path().rglob(".hydra"))
 
 
-class TestShown:
+class TestFlagsThatOnlyShow:
     @pytest.mark.parametrize(
-        ("words", "said"),
+        ("words", "shown"),
         [
             (("--cfg", "job"), "seed: 0"),
             (("--cfg", "job", "--package", "optim"), "lr:"),
@@ -146,57 +147,57 @@ class TestShown:
             (("experiment=ronli/table4", "--cfg", "job"), "report: ronli/table4"),
         ],
     )
-    def test_what_only_shows_starts_no_job(self, words, said, train, capfd):
-        if words[0] == "-sc":  # its words are its own
+    def test_a_flag_that_only_shows_prints_and_starts_no_job(self, words, shown, train, capfd):
+        if words[0] == "-sc":  # takes no overrides beside it
             assert main(["train", *words]) == 0
-            assert said in capfd.readouterr().out
+            assert shown in capfd.readouterr().out
             return
-        found = train(*words)
-        assert (found.code, found.jobs) == (0, [])
-        assert said in found.output
+        command = train(*words)
+        assert (command.code, command.jobs) == (0, [])
+        assert shown in command.output
 
-    def test_hydra_verbose_shows_the_libraries_log(self, train, monkeypatch):
-        shown: list[int] = []
-        monkeypatch.setattr(logging, "basicConfig", lambda: shown.append(1))
+    def test_hydra_verbose_prints_the_logs_of_libraries(self, train, monkeypatch):
+        calls: list[str] = []
+        monkeypatch.setattr(logging, "basicConfig", lambda: calls.append("basicConfig"))
         assert train("hydra.verbose=true").code == 0
-        assert shown == [1]
+        assert calls == ["basicConfig"]
 
 
 class TestSearchPath:
-    def test_config_dir_and_searchpath_add_yaml(self, train, village):
-        for where in (f"--config-dir={village}", f"hydra.searchpath=[file://{village}]"):
-            (job,) = train(where, "data=village_nli").jobs
+    def test_yaml_of_config_dir_and_of_searchpath_can_be_chosen_by_name(self, train, own_conf):
+        for option in (f"--config-dir={own_conf}", f"hydra.searchpath=[file://{own_conf}]"):
+            (job,) = train(option, "data=village_nli").jobs
             config = job.config
             assert (config.data.name, config.task.name, config.head.name) == (
                 *("village_nli", "nli"),
                 "mlp3",
             )
-        (job,) = train(f"--config-dir={village}", "data=village_nli", "head=own").jobs
+        (job,) = train(f"--config-dir={own_conf}", "data=village_nli", "head=own").jobs
         assert job.config.head.pooling == "mean"
-        jobs = train(f"--config-dir={village}", "experiment=village/table").jobs
+        jobs = train(f"--config-dir={own_conf}", "experiment=village/table").jobs
         assert [(job.config.head.name, job.config.seed) for job in jobs] == [("own", 0), ("own", 1)]
         assert {job.folder.parent.name for job in jobs} == {"village-table"}
 
-    def test_a_primary_configuration_of_ones_own(self, train, village):
-        (job,) = train(f"--config-dir={village}", "-cn", "own").jobs
+    def test_cn_starts_from_ones_own_primary_configuration(self, train, own_conf):
+        (job,) = train(f"--config-dir={own_conf}", "-cn", "own").jobs
         assert job.config.seed == 11
 
-    def test_a_package_on_the_search_path(self, train, village, monkeypatch):
-        (village / "__init__.py").touch()
-        (village / "head" / "__init__.py").touch()
-        monkeypatch.syspath_prepend(village.parent)
+    def test_the_search_path_may_name_a_python_package(self, train, own_conf, monkeypatch):
+        (own_conf / "__init__.py").touch()
+        (own_conf / "head" / "__init__.py").touch()
+        monkeypatch.syspath_prepend(own_conf.parent)
         words = ("data=chronicle_nli", "head=own")
         (job,) = train("hydra.searchpath=[pkg://elsewhere]", *words).jobs
         assert job.config.head.name == "own"
 
-    def test_data_sets_elsewhere_can_be_stages_and_further_tests(self, train, village):
+    def test_data_sets_elsewhere_can_be_stages_and_further_tests(self, train, own_conf):
         words = ("data=chronicle_nli", "stages=[village_nli]", "also_test=[village_nli]")
-        (job,) = train(f"--config-dir={village}", *words).jobs
+        (job,) = train(f"--config-dir={own_conf}", *words).jobs
         assert job.config.others["village_nli"].language == "ro"
 
 
-class TestWords:
-    def test_added_and_deleted(self, train):
+class TestOverrides:
+    def test_keys_are_added_and_groups_deleted_and_the_last_override_counts(self, train):
         (job,) = train("+data.counts={train: {BEFORE: 1}}", "experiment=demo").jobs
         assert job.config.data.counts["train"]["BEFORE"] == 1
         (job,) = train("~logger", "seed=1").jobs
@@ -209,16 +210,16 @@ class TestWords:
         )
 
     @pytest.mark.parametrize("value", ["עברית", "română", "a b", "'x,y'"])
-    def test_values_of_any_script(self, value, train):
+    def test_a_value_of_any_script_is_kept_as_typed(self, value, train):
         (job,) = train("logger=wandb", f"logger.wandb.project={value}").jobs
         assert job.config.logger["wandb"]["project"] == value.strip("'")
 
-    def test_synonyms_lead_to_keys(self):
+    def test_every_synonym_names_a_key_that_exists(self):
         assert {name for name in SYNONYMS.values() if "." in name} <= {*all_keys(), "hydra.run.dir"}
 
 
 class TestLoggersAndCallbacks:
-    def test_several_of_each_and_ones_own_as_in_lightning_hydra_template(self, train):
+    def test_several_loggers_and_callbacks_and_ones_own_are_configured_together(self, train):
         own = ("+callbacks.mine._target_=my.Callback", "callbacks.early_stopping.patience=7")
         groups = ("logger=[csv,wandb,tensorboard]", "callbacks=[default,lr_monitor,early_stopping]")
         (job,) = train(*groups, *own, "logger.wandb.project=p", "logger.tensorboard.name=t").jobs
@@ -229,13 +230,13 @@ class TestLoggersAndCallbacks:
         assert train("logger=mlflow").jobs[0].config.logger["mlflow"]["experiment_name"] == "heron"
         assert train("callbacks=none", "~logger").jobs[0].config.logger == {}
 
-    def test_words_may_have_dashes_as_wandbs_agent_writes_them(self, train):
+    def test_overrides_may_begin_with_dashes_as_wandbs_agent_writes_them(self, train):
         (job,) = train("--optim.lr=1e-4").jobs
         assert (job.config.optim.lr, job.config.logger) == (1e-4, {})
         with pytest.raises(SystemExit):
             train("--nothing=1")
 
-    def test_the_monitor_by_the_name_that_wandb_shows(self, train):
+    def test_the_monitor_may_have_the_name_that_wandb_shows(self, train):
         (job,) = train("trainer.monitor=validation/accuracy").jobs
         (same,) = train("trainer.monitor=accuracy").jobs
         assert job.config.trainer.monitor == "accuracy"
@@ -249,10 +250,6 @@ class TestLoggersAndCallbacks:
         texts += [config_text(job.config), redact(" ".join(job.words))]
         assert len(texts) == 5
         assert not any(secret in text for text in texts for secret in ("hunter2", "hunter3"))
-
-
-def compositions(*words: str) -> list[Any]:
-    return compose_jobs(words)
 
 
 class TestSweeps:
@@ -271,67 +268,65 @@ class TestSweeps:
         ids=lambda words: " ".join(words),
     )
     def test_a_grid_has_hydras_own_jobs_in_hydras_own_order(self, words):
-        found = compositions("-m", *words)
+        composed_jobs = compose_jobs(["-m", *words])
         parse = OverridesParser.create().parse_overrides
         with open_hydra("train") as hydra:
             parser = OverridesParser.create(config_loader=hydra.config_loader)
-            (jobs,) = BasicSweeper.split_arguments(parser.parse_overrides(words), None)
-            for mine, overrides in zip(found, jobs, strict=True):
+            (hydras_jobs,) = BasicSweeper.split_arguments(parser.parse_overrides(words), None)
+            for job, overrides in zip(composed_jobs, hydras_jobs, strict=True):
                 config = hydra.compose_config("train", overrides, run_mode=RunMode.RUN)
-                both = (OmegaConf.to_container(each) for each in (mine.whole, config))
-                one, other = ({**each, "hydra": None} for each in both)
-                assert one == other
-                values = [(o.key_or_group, o.value()) for o in parse(mine.overrides)]
+                settings = {**OmegaConf.to_container(job.whole), "hydra": None}
+                assert settings == {**OmegaConf.to_container(config), "hydra": None}
+                values = [(o.key_or_group, o.value()) for o in parse(job.overrides)]
                 assert values == [(o.key_or_group, o.value()) for o in parse(overrides)]
 
-    def test_params_in_an_experiment_and_words_that_take_their_place(self):
-        found = compositions("experiment=lchaim/grid", "optim.lr=1e-4,1e-3", "batching.size=4")
-        values = [(c.whole.batching.size, c.whole.optim.lr) for c in found]
+    def test_an_override_takes_the_place_of_an_experiments_own_grid(self):
+        jobs = compose_jobs(["experiment=lchaim/grid", "optim.lr=1e-4,1e-3", "batching.size=4"])
+        values = [(job.whole.batching.size, job.whole.optim.lr) for job in jobs]
         assert values == [(4, lr) for _ in (1, 2, 4) for lr in (1e-4, 1e-3)]
         with pytest.raises(ConfigError):
             compose(["experiment=lchaim/grid"])
 
-    def test_tables_of_experiments_and_experiments_with_grids_of_their_own(self):
-        found = compositions("-m", "experiment=trc/table4,trc/figure1", "encoder=mbert", "head=emp")
-        rows = [(c.experiment, c.whole.data.sample.fraction) for c in found]
-        assert {name for name, _ in rows} == {"trc/table4", "trc/figure1"}
-        assert len(rows) > 5
-        found = compositions("experiment=ronli/table4", "seed=3", "encoder=mbert")
-        names = [c.experiment for c in found]
+    def test_a_table_of_experiments_runs_each_with_its_own_grid(self):
+        tables = ["-m", "experiment=trc/table4,trc/figure1", "encoder=mbert", "head=emp"]
+        jobs = compose_jobs(tables)
+        assert {job.experiment for job in jobs} == {"trc/table4", "trc/figure1"}
+        assert len(jobs) > 5
+        jobs = compose_jobs(["experiment=ronli/table4", "seed=3", "encoder=mbert"])
+        names = [job.experiment for job in jobs]
         assert len(set(names)) == len(names) > 10
-        assert {(c.whole.report, c.whole.run.sweep) for c in found} == {
-            ("ronli/table4", "ronli-table4")
-        }
+        reports = {(job.whole.report, job.whole.run.sweep) for job in jobs}
+        assert reports == {("ronli/table4", "ronli-table4")}
 
     @pytest.mark.parametrize("launcher", ["heron", "basic"])
     @pytest.mark.parametrize("sweeper", ["grid", "basic"])
     def test_hydras_own_launcher_and_sweeper_run_the_same_jobs(self, launcher, sweeper, train):
         words = ("-m", "seed=0,1", f"hydra/launcher={launcher}", f"hydra/sweeper={sweeper}")
-        found = train(*words)
-        assert (found.code, [job.config.seed for job in found.jobs]) == (0, [0, 1])
-        assert len({job.folder for job in found.jobs}) == 2
-        assert {job.folder.parent for job in found.jobs} == {Path("runs/chronicle-relation")}
+        sweep = train(*words)
+        assert (sweep.code, [job.config.seed for job in sweep.jobs]) == (0, [0, 1])
+        assert len({job.folder for job in sweep.jobs}) == 2
+        assert {job.folder.parent for job in sweep.jobs} == {Path("runs/chronicle-relation")}
 
     @pytest.mark.parametrize("launcher", ["heron", "basic"])
     def test_a_failing_job_ends_no_other(self, launcher, train):
-        found = train("-m", "seed=666,1", f"hydra/launcher={launcher}")
-        assert [job.config.seed for job in found.jobs] == [666, 1]
-        assert found.code == 2
-        assert "ValueError: a bug" in found.error
+        sweep = train("-m", "seed=666,1", f"hydra/launcher={launcher}")
+        assert [job.config.seed for job in sweep.jobs] == [666, 1]
+        assert sweep.code == 2
+        assert "ValueError: a bug" in sweep.error
 
-    def test_optuna_takes_the_space_of_an_experiment(self, train):
+    def test_the_optuna_sweeper_reads_its_space_from_hydra_sweeper_params(self, train):
         params = "hydra.sweeper.params={seed: 'range(0,9)', head: 'choice(ess,emp)'}"
-        found = train("-m", "hydra/sweeper=optuna", "hydra.sweeper.n_trials=3", params)
-        assert len({(job.config.seed, job.config.head.name) for job in found.jobs}) == 3
+        search = train("-m", "hydra/sweeper=optuna", "hydra.sweeper.n_trials=3", params)
+        assert len({(job.config.seed, job.config.head.name) for job in search.jobs}) == 3
 
 
-def test_a_full_error_when_asked_for(train, monkeypatch):
+def test_hydra_full_error_raises_the_error_itself(train, monkeypatch):
     monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
     with pytest.raises(Exception, match="sed"):
         train("sed=1")
 
 
-PLUGINS = {  # each word, and the module of the plugin behind it
+PLUGINS = {  # each override, and the module of the plugin that it chooses
     "hydra/launcher=joblib": "hydra_joblib_launcher",
     "hydra/launcher=submitit_local": "hydra_submitit_launcher",
     "hydra/launcher=ray": "hydra_ray_launcher",
@@ -339,34 +334,36 @@ PLUGINS = {  # each word, and the module of the plugin behind it
 }
 
 
-@pytest.mark.parametrize("word", PLUGINS)
+@pytest.mark.parametrize("choice", PLUGINS)
 @pytest.mark.real
-def test_hydras_plugins_run_heron(word, tmp_path):
+def test_hydras_own_launchers_and_sweepers_train_every_job(choice, tmp_path):
     import subprocess
 
-    module = f"hydra_plugins.{PLUGINS[word]}"
+    module = f"hydra_plugins.{PLUGINS[choice]}"
     pytest.importorskip(module, reason="not installed: see conf/hydra and heron-nlu[launchers,ray]")
     from small_runs import TINY, in_folder
 
-    tiny = [each for each in TINY if not each.startswith("run.isolate")]
-    swept = ["seed=range(0,2)", "hydra.sweeper.n_trials=2"] if "sweeper" in word else ["seed=0,1"]
-    words = [*tiny, *in_folder(tmp_path), "-m", *swept, word, "trainer.max_epochs=1"]
+    tiny = [setting for setting in TINY if not setting.startswith("run.isolate")]
+    is_sampler = "sweeper" in choice
+    seeds = ["seed=range(0,2)", "hydra.sweeper.n_trials=2"] if is_sampler else ["seed=0,1"]
+    words = [*tiny, *in_folder(tmp_path), "-m", *seeds, choice, "trainer.max_epochs=1"]
     command = [sys.executable, "-m", "heron", "train", *words, "run.sweep=s"]
     subprocess.run(command, check=True, timeout=600)
-    ended = [read_json(path)["state"] for path in (tmp_path / "runs/s").glob("*/status.json")]
-    assert set(ended) == {"done"}
-    assert len(ended) == 2 or "sweeper" in word  # a sampler may ask for one point twice
+    states = [read_json(path)["state"] for path in (tmp_path / "runs/s").glob("*/status.json")]
+    assert set(states) == {"done"}
+    assert len(states) == 2 or is_sampler  # a sampler may ask for one point twice
 
 
-def test_a_sweep_composes_each_choice_of_groups_once_and_only_sets_plain_keys(monkeypatch):
-    composed, load = [], ConfigLoaderImpl.load_sweep_config
-    monkeypatch.setattr(
-        ConfigLoaderImpl,
-        "load_sweep_config",
-        lambda *parts: composed.append(parts[2]) or load(*parts),
-    )
-    found = compose_jobs(["data=chronicle", "-m", "head=ess,emp", "seed=0,1,2"])
-    assert {(job.whole.head.name, job.whole.seed) for job in found} == {
-        (head, seed) for head in ("ess", "emp") for seed in range(3)
-    }
-    assert len(composed) == 2
+def test_a_sweep_composes_each_choice_of_groups_once_however_many_plain_keys_it_varies(monkeypatch):
+    compositions = []
+    load = ConfigLoaderImpl.load_sweep_config
+
+    def load_sweep_config(self, master, overrides):
+        compositions.append(overrides)
+        return load(self, master, overrides)
+
+    monkeypatch.setattr(ConfigLoaderImpl, "load_sweep_config", load_sweep_config)
+    jobs = compose_jobs(["data=chronicle", "-m", "head=ess,emp", "seed=0,1,2"])
+    settings = {(job.whole.head.name, job.whole.seed) for job in jobs}
+    assert settings == {(head, seed) for head in ("ess", "emp") for seed in range(3)}
+    assert len(compositions) == 2

@@ -20,12 +20,12 @@ TABLES = [
     for paper, published in PAPERS.items()
     for name, table in published["tables"].items()
 ]
-README = (conf_dir().parent / "docs/reproducing.md").read_text("utf-8")
-KEYS = {
+SCHEMA_PAGE = (conf_dir().parent / "docs/reproducing.md").read_text("utf-8")
+TABLE_KEYS = {
     *("title", "definition", "unit", "n", "decimals", "note", "columns", "scores", "classes"),
     *("rows", "groups", "split", "data", "test_sets", "best_run", "choose", "row_names"),
 }
-RANGES = {
+RANGE_OF_UNIT = {
     "fraction": (0, 1),
     "kappa": (-1, 1),
     "cosine": (-1, 1),
@@ -37,7 +37,7 @@ RANGES = {
 }
 
 
-def units(table, names):
+def unit_of(table, names):
     """Find the unit of a cell: of the table, or of its row or column."""
     unit = table["unit"]
     return unit if isinstance(unit, str) else next(unit[name] for name in names if name in unit)
@@ -50,15 +50,15 @@ def test_the_five_papers_have_published_numbers():
 
 
 def test_a_described_data_set_is_one_of_a_paper_or_stands_in_for_one():
-    about = [(*paper["data"], *paper.get("substitutes", ())) for paper in PAPERS.values()]
+    described = [(*paper["data"], *paper.get("substitutes", ())) for paper in PAPERS.values()]
     assert {"control_dev", "ronli_dev"} <= set(STATISTICS)
     for name in STATISTICS:
-        assert sum(name in names for names in about) == 1, name
+        assert sum(name in names for names in described) == 1, name
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_a_table_has_definition_unit_number_of_items_and_cells_in_their_range(table):
-    assert set(table) <= KEYS
+    assert set(table) <= TABLE_KEYS
     assert {"title", "definition", "unit", "n"} <= set(table)
     assert table["definition"].endswith(".")
     assert table["definition"] in note_of(table)
@@ -75,25 +75,25 @@ def test_a_table_has_definition_unit_number_of_items_and_cells_in_their_range(ta
             values = [cell["printed"], cell.get("corrected")]
         else:
             values = [cell]
-        unit = units(table, names)
-        low, high = RANGES[unit]
-        assert f"`{unit}`" in README
+        unit = unit_of(table, names)
+        low, high = RANGE_OF_UNIT[unit]
+        assert f"`{unit}`" in SCHEMA_PAGE
         for value in (value for value in values if value is not None):
             assert low <= value <= high, names
             assert unit != "count" or isinstance(value, int), names
 
 
 def test_the_schema_page_describes_every_key():
-    assert [key for key in KEYS if f"`{key}`" not in README] == []
+    assert [key for key in TABLE_KEYS if f"`{key}`" not in SCHEMA_PAGE] == []
 
 
 def test_tables_that_the_papers_print_numbers_in_have_them():
     # Tables of texts, phrases and examples, and those that people must fill, have none.
-    without = {
+    without_numbers = {
         *("trc:T1", "trc:T6", "hesum:T2", "parashoot:A.1"),
         *(f"ronli:T{number}" for number in (1, 7, 8, 9, 10, 11, 13)),
     }
     for name, target in read_targets().items():
         if target.key.startswith("T"):
-            found = published_parts(target, PAPERS[target.paper])
-            assert bool(found) != (name in without), name
+            tables = published_parts(target, PAPERS[target.paper])
+            assert bool(tables) != (name in without_numbers), name

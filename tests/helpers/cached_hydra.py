@@ -21,14 +21,19 @@ from omegaconf import DictConfig
 
 from heron.base.folders import conf_dirs
 
-_KEPT = {f"file://{folder}" for folder in conf_dirs()} | {"pkg://hydra.conf", "structured://"}
-_create_defaults_list = hydra_loader.create_defaults_list
-_merge = hydra_loader.ConfigLoaderImpl._compose_config_from_defaults_list
-_defaults: dict[Any, DefaultsList] = {}
-_load = ConfigRepository.load_config
-_choices = defaults_list._create_interpolation_map
-_merged: dict[Any, bytes] = {}
-_loaded: dict[Any, bytes] = {}
+# The folders of YAML that no test changes: only what is read from these is kept.
+_CONF_FOLDERS = {f"file://{folder}" for folder in conf_dirs()}
+_FIXED_SOURCES = {*_CONF_FOLDERS, "pkg://hydra.conf", "structured://"}
+
+_hydras_defaults_list = hydra_loader.create_defaults_list
+_hydras_merge = hydra_loader.ConfigLoaderImpl._compose_config_from_defaults_list
+_hydras_load = ConfigRepository.load_config
+_hydras_interpolation_map = defaults_list._create_interpolation_map
+
+# What Hydra made of the fixed sources, by what it was asked for.
+_defaults_lists: dict[Any, DefaultsList] = {}
+_merged_configs: dict[Any, bytes] = {}
+_loaded_files: dict[Any, bytes] = {}
 
 
 def _sources(repo: Any) -> tuple[str, ...]:
@@ -45,47 +50,47 @@ def create_defaults_list(
 ) -> DefaultsList:
     """List the files of a choice of groups; the plain keys are those of this command."""
     sources = _sources(repo)
-    if not _KEPT.issuperset(sources):
-        return _create_defaults_list(repo, config_name, overrides_list, prepend_hydra, skip_missing)
+    if not _FIXED_SOURCES.issuperset(sources):
+        return _hydras_defaults_list(repo, config_name, overrides_list, prepend_hydra, skip_missing)
     groups = [each for each in overrides_list if _is_group(each.key_or_group)]
     key = (sources, config_name, prepend_hydra, skip_missing, *(str(g.input_line) for g in groups))
-    if key not in _defaults:
-        _defaults[key] = _create_defaults_list(
+    if key not in _defaults_lists:
+        _defaults_lists[key] = _hydras_defaults_list(
             repo, config_name, groups, prepend_hydra, skip_missing
         )
     plain = [o for o in overrides_list if o not in groups and not o.is_sweep_override()]
-    return replace(_defaults[key], config_overrides=plain)
+    return replace(_defaults_lists[key], config_overrides=plain)
 
 
-def choices(overrides: Any, defaults: list[Any], self_added: bool) -> Any:
+def interpolation_map(overrides: Any, defaults: list[Any], self_added: bool) -> Any:
     """Make what `${...}` in a list of defaults may name, where there is any."""
     needed = any(default.is_interpolation() for default in defaults)
-    return _choices(overrides, defaults, self_added) if needed else None
+    return _hydras_interpolation_map(overrides, defaults, self_added) if needed else None
 
 
-def merge(self: Any, defaults: list[Any], repo: Any) -> DictConfig:
+def merge_once(self: Any, defaults: list[Any], repo: Any) -> DictConfig:
     """Merge the files of a choice of groups, or copy what they were merged to before."""
     sources = _sources(repo)
-    if not _KEPT.issuperset(sources):
-        return _merge(self, defaults, repo)
+    if not _FIXED_SOURCES.issuperset(sources):
+        return _hydras_merge(self, defaults, repo)
     key = (sources, *map(repr, defaults))
-    if key not in _merged:
-        _merged[key] = pickle.dumps(_merge(self, defaults, repo))
-    merged: DictConfig = pickle.loads(_merged[key])  # six times as fast as a deep copy
+    if key not in _merged_configs:
+        _merged_configs[key] = pickle.dumps(_hydras_merge(self, defaults, repo))
+    merged: DictConfig = pickle.loads(_merged_configs[key])  # six times as fast as a deep copy
     return merged
 
 
-def load(self: ConfigRepository, config_path: str) -> Any:
+def load_once(self: ConfigRepository, config_path: str) -> Any:
     """Read a file once."""
     sources = _sources(self)
-    if not _KEPT.issuperset(sources):
-        return _load(self, config_path)
-    if (sources, config_path) not in _loaded:
-        _loaded[sources, config_path] = pickle.dumps(_load(self, config_path))
-    return pickle.loads(_loaded[sources, config_path])
+    if not _FIXED_SOURCES.issuperset(sources):
+        return _hydras_load(self, config_path)
+    if (sources, config_path) not in _loaded_files:
+        _loaded_files[sources, config_path] = pickle.dumps(_hydras_load(self, config_path))
+    return pickle.loads(_loaded_files[sources, config_path])
 
 
-def start(self: CachingConfigRepository, delegate: Any) -> None:
+def share_files(self: CachingConfigRepository, delegate: Any) -> None:
     """Begin with a copy that has the same files, where Hydra copies all registered schemas."""
     self.delegate = copy.copy(delegate)  # later sources are a new list, not added to this one
     self.cache = {}
@@ -93,8 +98,8 @@ def start(self: CachingConfigRepository, delegate: Any) -> None:
 
 def install() -> None:
     """Replace what Hydra does in this process."""
-    CachingConfigRepository.__init__ = start
-    ConfigRepository.load_config = load
-    defaults_list._create_interpolation_map = choices
+    CachingConfigRepository.__init__ = share_files
+    ConfigRepository.load_config = load_once
+    defaults_list._create_interpolation_map = interpolation_map
     hydra_loader.create_defaults_list = create_defaults_list
-    hydra_loader.ConfigLoaderImpl._compose_config_from_defaults_list = merge
+    hydra_loader.ConfigLoaderImpl._compose_config_from_defaults_list = merge_once

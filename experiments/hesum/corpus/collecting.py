@@ -15,7 +15,7 @@ from typing import Any
 
 from heron.base.cells import Table
 from heron.base.files import fingerprint
-from heron.base.tables import write_table
+from heron.base.tables import as_columns, write_table
 from heron.data.config import SPLITS
 from heron.data.overrides import write_config
 from heron.languages import get_language
@@ -160,7 +160,8 @@ def write_data_set(
     Returns:
         `articles.jsonl`, `left_out.csv`, the file of each split, and the data set's YAML.
     """
-    out, name = options.out, options.name
+    out = options.out
+    name = options.name
     all_articles = out / "articles.jsonl"
     _write(all_articles, collected.articles)
 
@@ -181,9 +182,9 @@ def write_data_set(
 
 
 def _write(path: Path, articles: Sequence[Article]) -> None:
+    """Write articles as a table, a row for each."""
     rows = [article.row() for article in articles]
-    columns = {name: [row[index] for row in rows] for index, name in enumerate(COLUMNS)}
-    write_table(path, columns)
+    write_table(path, as_columns(COLUMNS, rows))
 
 
 def _settings(name: str, language: str) -> dict[str, Any]:
@@ -213,4 +214,4 @@ def filter_table(collected: Collected, repeated: int) -> Table:
         left -= counts[reason]
         rows.append((reason, counts[reason], left))
     note = f"Left out, in this order; {repeated} lines of articles repeated title or subheading."
-    return Table("Articles", ("filter", "pages", "left"), tuple(rows), note)
+    return Table("Articles", ("filter", "pages", "left"), rows, note)

@@ -33,10 +33,12 @@ def run(arguments: Sequence[str]) -> int:
     """
     options = parse_options(BuildHesumOptions, arguments)
     sites = read_sites(options.sites)
-    shares, folder = options.splits, options.pages
+    shares = options.splits
+    folder = options.pages
     if len(shares) != 3 or min(shares) < 0 or not sum(shares):
         shown = ",".join(map(str, shares))
         raise ConfigError(f"splits={shown}: shares of train, validation and test, as 0.8,0.1,0.1")
+
     if folder is not None and not folder.is_dir():
         raise ConfigError(f"pages={folder}: no such folder")
 
@@ -56,6 +58,7 @@ def run(arguments: Sequence[str]) -> int:
     split_table = Table("Splits", ("split", "articles"), sizes)
     print_tables([collecting.filter_table(collected, repeated), split_table])
     print_lines(*files)
+
     conf = options.out / "conf"
     print(f"heron train data={options.name} --config-dir {conf} paths.data={options.out}")
     return 0 if collected.articles else 1

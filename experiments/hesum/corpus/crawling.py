@@ -91,6 +91,7 @@ def crawl(sites: Sequence[Site], options: BuildHesumOptions) -> Crawled:
 
 
 def _settings(options: BuildHesumOptions, sites: int) -> dict[str, Any]:
+    """Set scrapy up: one request of a site at a time, robots.txt obeyed, each page fetched once."""
     return {
         "USER_AGENT": f"heron/{__version__} (+{options.contact})",
         "ROBOTSTXT_USER_AGENT": "heron",
@@ -167,6 +168,7 @@ class PageStore:
             "fetched": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }
         body = response.body if isinstance(response, HtmlResponse) else b""
+
         try:
             write_page(self.folder, self.name_of(request).hex(), facts, body)
         except OSError as error:  # a full disk: stop fetching
@@ -189,8 +191,10 @@ class CarefulRobots(RobotsTxtMiddleware):
         await super()._parse_robots(response, netloc, request)
 
     def _robots_error(self, exc: Exception, netloc: str) -> None:
+        """Fetch no page of a site whose robots.txt cannot be read, and note why."""
         if not isinstance(exc, IgnoreRequest):
             self._note(netloc, _reason(exc))
+
         waiting = self._parsers[netloc]
         assert isinstance(waiting, Deferred)
         nobody = self._parserimpl.from_crawler(self.crawler, _NOBODY)
@@ -209,10 +213,12 @@ class SiteSpider(Spider):
 
     def __init__(self, sites: Sequence[Site], options: BuildHesumOptions):
         super().__init__()
-        self.sites, self.options = sites, options
+        self.sites = sites
+        self.options = options
         self.allowed_domains = [site.domain for site in sites]
         self.links = LinkExtractor()
-        self.fetched, self.shown = 0, 0.0
+        self.fetched = 0
+        self.shown = 0.0
         self.failures: list[tuple[str, str]] = []
         self.broken: OSError | None = None  # why pages cannot be stored
         console = messages()

@@ -68,7 +68,8 @@ def extract(page: Page, site: Site) -> Extracted:
     summary = _first(selector, site.summary, "" if site.summary else summary)
     lines = _select(selector, site.body) if site.body else body.splitlines()
 
-    title, summary = clean(title), clean(summary)
+    title = clean(title)
+    summary = clean(summary)
     paragraphs = list(filter(None, map(clean, lines)))
     kept = [paragraph for paragraph in paragraphs if paragraph not in (title, summary)]
     repeated = len(paragraphs) - len(kept)

@@ -86,7 +86,8 @@ def _check(site: Site, where: str) -> None:
     Raises:
         ConfigError: what is wrong.
     """
-    domain, start = site.domain, site.start
+    domain = site.domain
+    start = site.start
     address = urlsplit(start)
     is_web = address.scheme in ("http", "https")
     if not is_web or not address.hostname or not site.covers(address.hostname):

@@ -27,7 +27,8 @@ def _sample(arguments: Sequence[str]) -> int:
     study, files = draw_study(options)
 
     counts = [len(items) for items in study.items.values()]
-    fewest, most = min(counts), max(counts)
+    fewest = min(counts)
+    most = max(counts)
     size = str(most) if fewest == most else f"{fewest} to {most}"
     names = ", ".join(study.systems)
     print_lines(

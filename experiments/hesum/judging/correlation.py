@@ -72,7 +72,8 @@ def correlate(
         raise DataError("correlation", sizes, "one of each for every unit")
 
     both = np.isfinite(x) & np.isfinite(y)
-    x, y = x[both], y[both]
+    x = x[both]
+    y = y[both]
     if len(x) < FEWEST or _is_constant(x) or _is_constant(y):
         return Correlation(len(x))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import parse_json
-from heron.base.tables import cell_text, is_missing, read_table
+from heron.base.tables import is_missing, read_table, text_or_empty
 from heron_tools.annotation.sheets import read_mark
 
 from .form import ANSWERS, csv_columns
@@ -134,12 +134,15 @@ class _FormReader:
         """Join two files' answers on one summary, without the ratings that differ."""
         contradicted = self.contradicted[first.rater, first.item]
         ratings = {**second.ratings, **first.ratings}
+
         for name, value in second.ratings.items():
             earlier = ratings[name]
             if value != earlier:
                 contradicted.add(name)
                 problem = f"{name}={value}, but {earlier} in {first.where}"
-                self._report(second.where, problem, "neither is counted: read the newer file alone")
+                fix = "neither is counted: read the newer file alone"
+                self._report(second.where, problem, fix)
+
         for name in contradicted:
             ratings.pop(name, None)
 
@@ -158,6 +161,7 @@ class _FormReader:
         except (OSError, ValueError) as error:
             self._report(path, f"cannot be read: {error}")
             return
+
         if not isinstance(content, dict) or content.get("kind") != ANSWERS:
             self._report(path, "is no file that a form has saved")
             return
@@ -165,6 +169,7 @@ class _FormReader:
         rater = str(content.get("rater"))
         if not self._check_origin(path, content.get("study"), rater):
             return
+
         answers = content.get("answers")
         if not isinstance(answers, list):
             self._report(path, "holds no list of answers")
@@ -241,9 +246,7 @@ class _FormReader:
 
     def _csv_answer(self, row: Mapping[str, Any], line: str) -> SummaryRating | None:
         """Read the usable cells of a row; None for an empty row, and for one that is reported."""
-        cells = {}
-        for name, cell in row.items():
-            cells[name] = "" if is_missing(cell) else cell_text(cell)
+        cells = {name: text_or_empty(cell) for name, cell in row.items()}
         if not any(cells.values()):
             return None
 
@@ -251,6 +254,7 @@ class _FormReader:
         item = cells["item"]
         if not self._check_origin(line, cells["study"], rater):
             return None
+
         where = f"{line} (item {item})"
         if item not in self.study.items[rater]:
             self._report(where, f"not on the form of {rater}")

@@ -76,6 +76,7 @@ def draw_study(options: SampleSummariesOptions) -> tuple[Study, list[Path]]:
     key = options.out / "key.json"
     if key.exists():
         raise ConfigError(f"{key} exists already, and forms in use may need it: name a new out=")
+
     overlap = _check_numbers(options)
     bertscore = options.bertscore_config()
     require_bertscore(bertscore)
@@ -93,13 +94,14 @@ def draw_study(options: SampleSummariesOptions) -> tuple[Study, list[Path]]:
     items = _items(guids, names, options.raters, overlap, options.seed)
 
     plain_options = {**dataclasses.asdict(options), "out": str(options.out)}
-    hashes, files = [], {}
+    hashes = []
+    files = {}
     for system in systems:
         sha256 = sha256_file(system.path)
         hashes.append((system.name, sha256))
         files[system.name] = {"path": str(system.path), "sha256": sha256}
-    signatures = sign_measures(systems, guids, code, bertscore)
 
+    signatures = sign_measures(systems, guids, code, bertscore)
     study = Study(
         id=fingerprint(hashes, guids, {**plain_options, "out": ""})[:8],
         language=code,

@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from heron.base.cells import Cell, Formatted, Interval, Table, summarize
+from heron.base.cells import Cell, Formatted, Interval, Row, Table, summarize
 from heron_tools.annotation.measures import krippendorff_alpha
 from heron_tools.statistics.rates import group_mean
 
@@ -23,7 +23,7 @@ from .study import JudgedSummary, Metrics, Study
 
 ALL = "all"  # criteria together
 
-Rows = list[tuple[Cell, ...]]
+Rows = list[Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,10 @@ def unblind(study: Study, answers: Sequence[SummaryRating]) -> Ratings:
     for guid in study.guids:
         for system in study.systems:
             units.append(JudgedSummary(guid, system))
+
     column_of = {unit: column for column, unit in enumerate(units)}
     row_of = {rater: row for row, rater in enumerate(study.items)}
+
     # NaN: not rated, or not checked for errors.
     nothing_RU = np.full((len(row_of), len(units)), np.nan)
 
@@ -148,7 +150,7 @@ def means_table(ratings: Ratings, seed: int) -> Table:
         rows.append((system, len(judged), count, *means))
 
     columns = ("system", "summaries", "ratings", *ratings.values)
-    return Table("Mean ratings", columns, tuple(rows), note)
+    return Table("Mean ratings", columns, rows, note)
 
 
 def differences_table(ratings: Ratings, seed: int) -> Table:
@@ -183,7 +185,7 @@ def differences_table(ratings: Ratings, seed: int) -> Table:
         rows.append((name, articles, *cells))
 
     columns = ("systems", "articles", *ratings.values)
-    return Table("Differences of systems", columns, tuple(rows), note)
+    return Table("Differences of systems", columns, rows, note)
 
 
 def agreement_table(ratings: Ratings, seed: int) -> Table:
@@ -212,7 +214,7 @@ def agreement_table(ratings: Ratings, seed: int) -> Table:
         rows.append((name, distance, alpha.cell, alpha.n, alpha.labels))
 
     columns = ("what", "distance", "alpha", "summaries", "ratings")
-    return Table("Agreement", columns, tuple(rows), note)
+    return Table("Agreement", columns, rows, note)
 
 
 def pairs_table(ratings: Ratings) -> Table:
@@ -237,7 +239,7 @@ def pairs_table(ratings: Ratings) -> Table:
         rows.append((name, shared, *alphas))
 
     columns = ("raters", "summaries both rated", *ratings.values)
-    return Table("Agreement of every two raters", columns, tuple(rows), note)
+    return Table("Agreement of every two raters", columns, rows, note)
 
 
 def raters_table(ratings: Ratings) -> Table:
@@ -261,7 +263,7 @@ def raters_table(ratings: Ratings) -> Table:
         rows.append((rater, len(items), rated, *means))
 
     columns = ("rater", "summaries given", "rated", *ratings.values)
-    return Table("Raters", columns, tuple(rows), "Mean ± sd (ratings).")
+    return Table("Raters", columns, rows, "Mean ± sd (ratings).")
 
 
 def places_table(ratings: Ratings) -> Table:
@@ -282,11 +284,16 @@ def places_table(ratings: Ratings) -> Table:
             means.append(summarize(values))
         rows.append((position, *means))
 
-    return Table("Ratings by place", ("place", *ratings.values), tuple(rows), note)
+    return Table("Ratings by place", ("place", *ratings.values), rows, note)
 
 
 def correlations_table(ratings: Ratings, metrics: Metrics, seed: int) -> Table:
     """Correlate human with automatic scores, over summaries and over systems.
+
+    Args:
+        ratings: of people.
+        metrics: automatic scores, by system and guid.
+        seed: of the bootstrap.
 
     Returns:
         Two rows for each metric and criterion, one over summaries and one over systems.
@@ -316,7 +323,7 @@ def correlations_table(ratings: Ratings, metrics: Metrics, seed: int) -> Table:
             rows.append((name, criterion, "system", *_correlation_cells(by_system)))
 
     columns = ("metric", "criterion", "unit", "n", "Pearson r", "p", "Kendall tau-b", "p of tau")
-    return Table("Human and automatic scores", columns, tuple(rows), note)
+    return Table("Human and automatic scores", columns, rows, note)
 
 
 def _correlate_systems(ratings: Ratings, human_U: Floats, metric_U: Floats) -> Correlation:
@@ -393,4 +400,4 @@ def _counts_table(
     for name, hit_U in hits.items():
         counts = [int(hit_U[ratings.systems == system].sum()) for system in systems]
         rows.append((name, *counts))
-    return Table(title, ("error", *systems), tuple(rows), note)
+    return Table(title, ("error", *systems), rows, note)

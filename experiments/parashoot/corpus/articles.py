@@ -105,8 +105,10 @@ def draw_paragraphs(options: SampleArticlesOptions) -> Sampled:
 
 def _check(options: SampleArticlesOptions) -> None:
     """Refuse impossible numbers; raises ConfigError."""
-    weights, size = options.weights, options.size
-    paragraphs, most = options.paragraphs, options.min_paragraphs
+    weights = options.weights
+    size = options.size
+    paragraphs = options.paragraphs
+    most = options.min_paragraphs
     if len(weights) != len(SPLITS) or min(weights) < 0 or not sum(weights):
         shown = ",".join(map(str, weights))
         raise ConfigError(
@@ -205,7 +207,8 @@ def _table(path: Path) -> Articles:
         table.require("title", column)
         for index, row in enumerate(table.rows):
             where = table.where(index)
-            title, value = row["title"], row[column]
+            title = row["title"]
+            value = row[column]
             if not isinstance(title, str) or is_missing(title):
                 yield Problem(where, "no title", "each article needs one")
             elif isinstance(value, str):

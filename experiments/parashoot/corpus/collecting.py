@@ -77,7 +77,8 @@ def _unusable(question: AnnotatedQuestion, ids: Container[str]) -> tuple[str, st
     Returns:
         The reason and its detail; None if the question is usable.
     """
-    answer, marked = question.answer, question.marked
+    answer = question.answer
+    marked = question.marked
     if not words(question.question):
         return NO_QUESTION, "no question was written for this answer"
     if not answer:
@@ -119,6 +120,7 @@ def _question_mark(question: AnnotatedQuestion, options: CollectQuestionsOptions
 
 
 def _answer_in_question(question: AnnotatedQuestion, options: CollectQuestionsOptions) -> str:
+    """Say that the words of the answer stand in its question; empty if they do not."""
     answer = folded_words(question.answer)
     words_of_question = folded_words(question.question)
     size = len(answer)
@@ -199,7 +201,8 @@ def write_data_set(options: CollectQuestionsOptions, checked: CheckedQuestions) 
     Returns:
         The file of each split that has questions, `problems.csv`, and the data set's YAML.
     """
-    out, name = options.out, options.name
+    out = options.out
+    name = options.name
     files = {}
     for split in SPLITS:
         kept = [question for question in checked.kept if question.paragraph.split == split]
@@ -277,7 +280,7 @@ def size_table(export: Export, checked: CheckedQuestions) -> Table:
 
     note = f"{export.tasks} tasks, {export.open} of them without a question."
     columns = ("split", "articles", "paragraphs", "questions")
-    return Table("Articles, paragraphs and questions", columns, tuple(rows), note)
+    return Table("Articles, paragraphs and questions", columns, rows, note)
 
 
 def _size_row(name: str, paragraphs: Sequence[Paragraph]) -> tuple[str, int, int, int]:
@@ -304,4 +307,4 @@ def check_table(export: Export, checked: CheckedQuestions) -> Table:
 
     total = len(export.questions)
     note = f"{total} questions - {rejected.total()} rejected = {len(checked.kept)}."
-    return Table("Problems", ("check", "rejected", "listed only"), tuple(rows), note)
+    return Table("Problems", ("check", "rejected", "listed only"), rows, note)

@@ -32,7 +32,10 @@ from heron.tasks.qa.answers import trim
 
 from .articles import Paragraph
 
-ANSWER, QUESTION, CONTEXT = "answer", "question", "context"  # names of tags in the configuration
+# Names of tags in the configuration.
+ANSWER = "answer"
+QUESTION = "question"
+CONTEXT = "context"
 _FIX = "export the project as JSON, JSON-MIN or CSV"
 
 Annotation = tuple[str, list[Region]]  # annotator, and the regions with a span or a question
@@ -169,21 +172,13 @@ def read_exports(paths: Sequence[Path]) -> Export:
     """
     problems: list[Problem] = []
     questions: list[AnnotatedQuestion] = []
-    tasks = open_tasks = 0
+    tasks = 0
+    open_tasks = 0
     splits: dict[str, tuple[str, str]] = {}  # by title: its split, and the place of its first task
     for path in paths:
-        table = read_table(path, bad_rows="report")
-        problems += table.problems
-        of_file = []
-        for index, row in enumerate(table.rows):
-            number = str(row.get("id", index + 1))
-            where = f"{table.where(index)} (task {number})"
-            try:
-                of_file.append(AnnotatedTask(where, number, _paragraph(row), _annotations(row)))
-            except ValueError as error:
-                problems.append(Problem(where, str(error), _FIX))
-
+        of_file = _read_tasks(path, problems)
         in_utf16 = counts_utf16(_spans(of_file))
+
         for task in of_file:
             of_task = []
             for annotator, region in task.regions():
@@ -196,7 +191,8 @@ def read_exports(paths: Sequence[Path]) -> Export:
                 open_tasks += 1
             questions += of_task
 
-            title, split = task.paragraph.title, task.paragraph.split
+            title = task.paragraph.title
+            split = task.paragraph.split
             first_split, first_where = splits.setdefault(title, (split, task.where))
             if split != first_split:
                 problem = f"'{title}' is in {split} here, in {first_split} in {first_where}"
@@ -205,6 +201,22 @@ def read_exports(paths: Sequence[Path]) -> Export:
 
     raise_all(problems)
     return Export(questions, tasks, open_tasks)
+
+
+def _read_tasks(path: Path, problems: list[Problem]) -> list[AnnotatedTask]:
+    """Read the tasks of a file; those of another format are added to `problems`."""
+    table = read_table(path, bad_rows="report")
+    problems += table.problems
+
+    tasks = []
+    for index, row in enumerate(table.rows):
+        number = str(row.get("id", index + 1))
+        where = f"{table.where(index)} (task {number})"
+        try:
+            tasks.append(AnnotatedTask(where, number, _paragraph(row), _annotations(row)))
+        except ValueError as error:
+            problems.append(Problem(where, str(error), _FIX))
+    return tasks
 
 
 def _spans(tasks: Sequence[AnnotatedTask]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -216,12 +228,15 @@ def _spans(tasks: Sequence[AnnotatedTask]) -> Iterator[tuple[str, Mapping[str, A
 
 
 def _paragraph(row: Mapping[str, Any]) -> Paragraph:
+    """Read the paragraph of a task; a ValueError says what is wrong with it."""
     data = row.get("data", row)  # JSON-MIN and CSV have them in the row
     if not isinstance(data, dict):
         raise ValueError("'data' is no mapping: it is no task of Label Studio")
+
     cells = [data.get(name) for name in ("paragraph", "title", CONTEXT, "split")]
     if not all(isinstance(cell, str) and cell for cell in cells):
         raise ValueError("its data needs paragraph, title, context and split, as in tasks.json")
+
     paragraph = Paragraph(*map(str, cells))
     if paragraph.split not in SPLITS:
         raise ValueError(f"split '{paragraph.split}': one of {', '.join(SPLITS)}")

@@ -81,6 +81,12 @@ def build(
 ) -> BuildCounts:
     """Build the corpus into `out`; returns its counts.
 
+    Args:
+        plan: the dump, and what becomes of it.
+        out: the folder of the corpus; parts that it has are not made again.
+        workers: processes that read pages.
+        progress: whether a bar is shown; None: on a terminal.
+
     Raises:
         ConfigError: the parts in `out` were made with other options.
         DataError: the dump cannot be read.
@@ -132,6 +138,7 @@ def read_pages(dump: Path) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def _read(dump: Path) -> Iterator[Any]:
+    """Open a dump; an error of the file or of its XML becomes a DataError."""
     try:
         import mwxml  # optional dependency
     except ImportError as error:
@@ -186,6 +193,7 @@ def _make_parts(
 
 
 def _batches(dump: Path) -> Iterator[list[tuple[str, str]]]:
+    """Yield title and text of the pages of a dump, `BATCH` at a time."""
     batch: list[tuple[str, str]] = []
     for page in read_pages(dump):
         batch.append(page)
@@ -197,6 +205,7 @@ def _batches(dump: Path) -> Iterator[list[tuple[str, str]]]:
 
 
 def _make_part(batch: Sequence[tuple[str, str]], rules: PairRules, path: Path) -> None:
+    """Write the pairs and the other sentences of some pages, a line for each article."""
     lines = []
     for title, text in batch:
         pairs, plain = read_article(text, rules)
@@ -295,6 +304,7 @@ def _draw_sentences(
         The title of the article and the sentence of each, those with the smallest hashes first.
     """
     size = 2 if plan.neutral == "same_article" else 1
+
     # The smallest hashes, negated, because a heap drops its minimum.
     drawn: list[tuple[int, str, list[str]]] = []
     for article in _articles(out):

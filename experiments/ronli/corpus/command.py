@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from heron.base.cells import Cell, Table
+from heron.base.cells import Cell, Row, Table
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_yaml
-from heron.base.tables import write_table
+from heron.base.tables import as_columns, write_table
 from heron.base.terminal import print_lines, print_tables, say
 from heron.config.constraints import Count, Fraction, Natural, OneOf, Seed
 from heron.config.parsing import parse_options
@@ -57,6 +57,7 @@ def run(arguments: Sequence[str]) -> int:
     phrases = _read_phrases(options.phrases)
     if not options.dump.is_file():
         raise DataError(str(options.dump), "missing", "from dumps.wikimedia.org")
+
     wording["files"] = [*wording["files"], *ENGLISH, *read_namespaces(options.dump)]
 
     repo = options.protocol == "repo"
@@ -88,9 +89,7 @@ def run(arguments: Sequence[str]) -> int:
     print_tables([by_phrase, by_class])
 
     phrase_file = options.out / "phrases.csv"
-    columns = {}
-    for index, name in enumerate(by_phrase.columns):
-        columns[name] = [row[index] for row in by_phrase.rows]
+    columns = as_columns(by_phrase.columns, by_phrase.rows)
     write_table(phrase_file, columns)
     print_lines(phrase_file)
 
@@ -110,7 +109,7 @@ def run(arguments: Sequence[str]) -> int:
 def _pair_table(labels: Sequence[str], counts: Counter[str]) -> Table:
     """Lay out the pairs of each class; other counts, such as of pages, are its note."""
     columns = ("found", *SPLITS)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     for label in labels:
         cells: list[Cell] = [label]
         for column in columns:
@@ -124,12 +123,12 @@ def _pair_table(labels: Sequence[str], counts: Counter[str]) -> Table:
             others.append(f"{name}: {count:,}")
     note = "; ".join(others)
 
-    return Table("Pairs", ("class", *columns), tuple(rows), note)
+    return Table("Pairs", ("class", *columns), rows, note)
 
 
 def _phrase_table(phrases: Mapping[str, Sequence[str]], built: BuildCounts) -> Table:
     """Count the sentences of each phrase, as Tables 7 to 9 do; the most frequent first."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     for label, texts in phrases.items():
         phrases_of_class = [Phrase(label, text) for text in dict.fromkeys(texts)]
         phrases_of_class.sort(key=lambda phrase: -built.sentences[phrase])
@@ -139,7 +138,7 @@ def _phrase_table(phrases: Mapping[str, Sequence[str]], built: BuildCounts) -> T
     note = (
         "sentences: that a phrase begins, as in Tables 7 to 9; pairs: those of them that are used"
     )
-    return Table("Linking phrases", columns, tuple(rows), note)
+    return Table("Linking phrases", columns, rows, note)
 
 
 def _wording(code: str) -> dict[str, Sequence[str]]:
@@ -160,6 +159,7 @@ def _wording(code: str) -> dict[str, Sequence[str]]:
 
 
 def _read_phrases(path: Path) -> dict[str, list[str]]:
+    """Read the linking phrases of each class."""
     phrases: dict[str, list[str]] = {}
     try:
         for label, texts in json.loads(path.read_text("utf-8")).items():
@@ -173,6 +173,7 @@ def _read_phrases(path: Path) -> dict[str, list[str]]:
 
 
 def _settings(options: BuildRonliOptions, labels: Sequence[str]) -> dict[str, Any]:
+    """Lay out the YAML by which `heron train` reads the corpus."""
     return {
         "title": f"sentence pairs labelled by linking phrases ({options.protocol})",
         "licence": "that of the dump (Wikipedia, CC BY-SA 4.0)",

@@ -181,6 +181,11 @@ def linked(first: str, second: str, rules: PairRules) -> SentencePair | None:
 
     With `anywhere`, the first phrase in the sentence decides; it is removed only at the start, and
     phrases of the first sentence are kept.
+
+    Args:
+        first: a sentence.
+        second: the sentence after it, which may begin with a linking phrase.
+        rules: the phrases, and which pairs are used.
     """
     plain_first = first
     if rules.anywhere:

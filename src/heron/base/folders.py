@@ -183,6 +183,7 @@ def _named() -> list[Path]:
 
 @cache  # what is installed does not change while a process runs, and listing it takes 0.05 s
 def _installed() -> tuple[Fork, ...]:
+    """List the installed forks: packages that name themselves by an entry point."""
     forks = []
     for entry in entry_points(group=GROUP):
         top, *inner = entry.module.split(".")
@@ -210,6 +211,7 @@ def load_forks(roots: Sequence[Path]) -> None:
     importlib.invalidate_caches()
 
     for fork in forks:
+        # An installed fork may be a module of one file.
         has_code = fork not in in_folders or (fork.folder / "__init__.py").is_file()
         if has_code and fork.module not in sys.modules:
             _import(fork)

@@ -29,7 +29,8 @@ from heron.base.secrets import redacted
 from heron.base.terminal import say
 
 # Files of `model/` that are written last: where one exists, the model is complete.
-HEAD, BASELINE = "head.safetensors", "baseline.json"
+HEAD = "head.safetensors"
+BASELINE = "baseline.json"
 SETTLED = ("done", "pruned", "tried")  # states of runs that have ended without an error
 JOURNAL = "study.journal"  # in the folder of a sweep: the trials of its searches
 STALE = 60.0  # seconds without a heartbeat after which another machine's process counts as gone

@@ -79,6 +79,7 @@ def redacted(value: Any) -> Any:
 
 
 def _masked(value: Any, known: tuple[str, ...]) -> Any:
+    """Mask secrets in a value of JSON or YAML, those under a key of secrets as a whole."""
     if isinstance(value, str):
         return _masked_text(value, known)
     if isinstance(value, list | tuple):

@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-INTERRUPTED, TERMINATED = 130, 143  # of commands: 128 + the signal; a job's is 130
+# Exit codes of commands: 128 + the signal; a job's is 130.
+INTERRUPTED = 130
+TERMINATED = 143
 
 _TO_SAVE = 20.0  # seconds that a training has to reach a checkpoint; clusters give 30
 _AGAIN = 30.0  # seconds in which a repeated signal is ignored: groups get it twice
@@ -138,6 +140,7 @@ class Deferred:
         self._before = {}
 
     def _note(self, number: int, _: Any) -> None:
+        """Note a signal; a later one ends the process where it takes too long to save."""
         if self.asked is None:
             self.asked = number
             self._asked_at = time.monotonic()

@@ -22,7 +22,7 @@ import unicodedata
 import zlib
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain, islice
@@ -104,7 +104,7 @@ class FileTable:
         problems = []
         for index, value in enumerate(self.values(column)):
             try:
-                texts.append("" if is_missing(value) else cell_text(value))
+                texts.append(text_or_empty(value))
             except NotTextError as error:
                 problems.append(self.problem(index, f"'{column}' {error}", "one value in each row"))
         raise_all(problems)
@@ -222,6 +222,11 @@ def cell_text(value: Any) -> str:
     return text.strip()
 
 
+def text_or_empty(value: Any) -> str:
+    """Write a cell by `cell_text`; empty where it holds nothing."""
+    return "" if is_missing(value) else cell_text(value)
+
+
 def number_text(value: Any) -> Any:
     """Write a number where a text is meant, as CSV has it; others as `plain_value` does."""
     value = plain_value(value)
@@ -305,6 +310,15 @@ def read_chunks(
 def _without_apostrophes(row: Mapping[str, str]) -> dict[str, Any]:
     """Undo `as_text` in a row."""
     return {without_apostrophe(name): without_apostrophe(cell) for name, cell in row.items()}
+
+
+def as_columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
+    """Turn rows into the columns that `write_table` takes."""
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    for row in rows:
+        for column, cell in zip(columns.values(), row, strict=True):
+            column.append(cell)
+    return columns
 
 
 def write_table(path: Path | str, columns: Mapping[str, Sequence[Any]]) -> None:
@@ -451,6 +465,7 @@ def _read_rows(path: Path, kind: str, only: Collection[str] | None, quoting: str
         packed = ".gz" if path.suffix.lower() == ".gz" else ""
         fix = f"use one of {suffixes}, perhaps packed (.csv.gz); unpack an archive"
         raise DataError(str(path), f"unknown file type '{table_format(path)}{packed}'", fix)
+
     with opened(path) as file:
         if kind == ".parquet":
             yield from _read_parquet(path, file, only)
@@ -478,6 +493,7 @@ def _read_csv(text: IO[str], path: Path, quoting: str) -> Rows:
     delimiter = _find_delimiter(text, path)
     if quoting == "auto":
         quoting = _find_quoting(text, path, delimiter)
+
     names: list[str] = []
     doubtful: list[int] = []  # lines of quoted cells that may be rows
     for line, lines, cells in _records(text, delimiter, quoting):
@@ -491,7 +507,9 @@ def _read_csv(text: IO[str], path: Path, quoting: str) -> Rows:
             names = [cell.strip() for cell in cells]
             while names[1:] and not names[-1]:  # unnamed columns at the end
                 names.pop()
-            if repeated := _repeated(names):
+
+            repeated = _repeated(names)
+            if repeated:
                 yield line, f"columns named twice: {', '.join(repeated)}; rename one"
                 return
         elif len(cells) < len(names) or any(map(str.strip, cells[len(names) :])):
@@ -501,6 +519,7 @@ def _read_csv(text: IO[str], path: Path, quoting: str) -> Rows:
             if len(lines) > 1 and _are_rows(lines, delimiter, len(names)):
                 doubtful.append(line)
             yield line, dict(zip(names, cells, strict=False))
+
         if not names:  # the header cannot be read
             return
 
@@ -641,16 +660,20 @@ def _json_object(content: str) -> dict[str, Any] | str:
 
 
 def _read_parquet(path: Path, file: IO[bytes], only: Collection[str] | None) -> Rows:
+    """Read the rows of a Parquet file; numbers of classes become their names."""
     import pyarrow.parquet  # start-up time
 
     with tempfile.TemporaryFile() as unpacked:
         if path.suffix.lower() == ".gz":  # Parquet is read from its end, slow in a packed file
             shutil.copyfileobj(file, unpacked)
             file = unpacked
+
         table = pyarrow.parquet.ParquetFile(file)
         names = table.schema_arrow.names
-        if repeated := _repeated(names):
+        repeated = _repeated(names)
+        if repeated:
             raise DataError(str(path), f"columns named twice: {', '.join(repeated)}", "rename one")
+
         wanted = None if only is None else [name for name in names if name in only]
         classes = _class_names(table.schema_arrow.metadata or {})
         number = 0
@@ -667,16 +690,17 @@ def _class_names(metadata: Mapping[bytes, bytes]) -> dict[str, dict[int, str | N
 
     Number -1 is no label.
     """
-    with suppress(ValueError, TypeError, AttributeError, KeyError):
+    classes: dict[str, dict[int, str | None]] = {}
+    try:
         stored = json.loads(metadata.get(b"huggingface", b"{}"))
         features = stored.get("info", {}).get("features", {})
-        classes = {}
         for column, feature in features.items():
             if isinstance(feature, dict) and feature.get("_type") == "ClassLabel":
-                names: dict[int, str | None] = {-1: None}
-                classes[column] = names | dict(enumerate(feature["names"]))
-        return classes
-    return {}
+                names = dict(enumerate(feature["names"]))
+                classes[column] = {-1: None, **names}
+    except (ValueError, TypeError, AttributeError, KeyError):  # written by something else
+        return {}
+    return classes
 
 
 def undecodable(text: str) -> str:

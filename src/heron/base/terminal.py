@@ -207,6 +207,7 @@ def _widths(columns: Sequence[Sequence[str]], width: int | None) -> list[int]:
         widths[index] += more
         spare -= more
         waiting -= 1
+
     return widths
 
 
@@ -232,6 +233,7 @@ def _split(table: Table, width: int) -> list[Table]:
         rows = [[row[index] for index in part] for row in table.rows]
         tables.append(Table(title, columns, rows))
         title = f"{table.title}, further columns"
+
     tables[-1] = replace(tables[-1], note=table.note)
     return tables
 

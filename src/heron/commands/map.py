@@ -184,7 +184,7 @@ def _class_table(mapped: Mapped, groups: Groups, grouping: str) -> Table:
         row += [sum(counts.values()), sum(printed.values())]
         rows.append(row)
 
-    return Table("Classes by group", tuple(columns), rows, f"paper: {title}.")
+    return Table("Classes by group", columns, rows, f"paper: {title}.")
 
 
 def _published_counts(folder: Path) -> Published | None:

@@ -29,6 +29,7 @@ def run(arguments: Sequence[str]) -> int:
     if len(names) != 2:
         kinds = "|".join(KINDS)
         raise ConfigError(f"say what and a name: heron new {kinds} NAME [fork=FORK]")
+
     kind, name = names
     options = parse_options(NewOptions, [f"kind={kind}", f"name={name}", *rest])
     new = scaffold(options.kind, options.name, options.fork, options.task, options.like)
@@ -37,6 +38,7 @@ def run(arguments: Sequence[str]) -> int:
     named = named_with(new.start.parents[1])
     if named:
         commands.append(f"export {VARIABLE}={shlex.quote(named)}")
+
     for path in new.write():
         shown = shortened(path)
         print_lines(f"  {shown}", files=[path])

@@ -22,6 +22,7 @@ from heron.config.parsing import parse_options
 from heron.data.annotation_tools import REGIONS
 from heron.data.readers import read_parts, read_rows
 from heron.tasks.qa.answers import place_of
+from heron.tasks.scoring import PREDICTION_COLUMNS
 
 if TYPE_CHECKING:
     from heron.data.config import DataConfig
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 # Rows of a file that are in memory at once. Batches end with a chunk, so probabilities of longer
 # files may differ in their last bits.
 CHUNK = 10_000
-# Columns of a file that `heron score` would take for the predictions.
-_PREDICTIONS = ("prediction", "pred", "predicted_label", "prediction_text")
 
 
 @dataclass
@@ -145,7 +144,7 @@ def _kept_columns(
     for name in rows.cells[0] if rows.cells else ():
         if name in (guid, REGIONS):
             continue
-        is_taken = name in answers or name in _PREDICTIONS or name.startswith("p/")
+        is_taken = name in answers or name in PREDICTION_COLUMNS or name.startswith("p/")
         values = [_scalar(cells_of[key][name], as_texts) for key in answers["guid"]]
         columns[f"input_{name}" if is_taken else name] = values
     return columns

@@ -142,10 +142,12 @@ def composed(hydra: Hydra, flags: Namespace, name: str) -> DictConfig:
         overrides = PARSER.parse_overrides(list(words))
         has_sweep = any(override.is_sweep_override() for override in overrides)
         is_sweep = has_sweep and hydra.get_mode(name, words) == RunMode.MULTIRUN
+
     if is_sweep:
         config = hydra.compose_config(name, words, RunMode.MULTIRUN)
         config.hydra.mode = RunMode.MULTIRUN
         return config
+
     config = hydra.compose_config(name, words, RunMode.RUN)
     config.hydra.mode = config.hydra.mode or RunMode.RUN
     return config

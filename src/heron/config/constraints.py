@@ -261,12 +261,14 @@ def _allowed(rule: Any) -> str:
         return str(getattr(rule, "allowed", ""))
     if isinstance(rule, Len):
         return f"{rule.min_length} entries"
+
     ge = getattr(rule, "ge", None)
     gt = getattr(rule, "gt", None)
     le = getattr(rule, "le", None)
     lt = getattr(rule, "lt", None)
     if le is None and lt is None:
         return f"at least {ge}" if gt is None else f"above {gt}"
+
     first = f"[{ge}" if gt is None else f"({gt}"
     last = f"{lt})" if le is None else f"{le}]"
     return f"in {first}, {last}"

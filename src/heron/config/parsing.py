@@ -243,8 +243,11 @@ def explain_words(words: Sequence[str], error: BaseException) -> str:
             return str(inner)
         inner = inner.__cause__ or inner.__context__
 
-    lines = [line.rstrip(".,") for cause in _causes(error) for line in _lines(cause)]
+    lines = []
+    for cause in _causes(error):
+        lines += [line.rstrip(".,") for line in _lines(cause)]
     text = "; ".join(dict.fromkeys(lines)) or type(error).__name__
+
     wrong, hint = wrong_word(words, EVERYWHERE)
     wrong = getattr(error, "override", None) or wrong  # the former cannot be read at all
     is_named = isinstance(error, ImportError) or any(key_of(word) in text for word in words)
@@ -287,13 +290,16 @@ def _problem(
     text = str(reason) if isinstance(reason, Exception) else problem["msg"]
     kind = problem["type"]
     value = problem["input"]
+
     if kind == _UNKNOWN:
         if key in known:  # of another entry, see `heron.config.constraints.Chosen`
             parent = key.rpartition(".")[0]
             return f"{key}: {text}; another {parent}.name has it"
         return f"{key}: {text}.{meant(key, known)}"
+
     if kind == "value_error" and (isinstance(value, dict) or is_dataclass(value)):
         return text
+
     is_short = value is None or isinstance(value, str | int | float | list)
     if is_short and kind != "missing":
         return f"{key}={value}: {text}"

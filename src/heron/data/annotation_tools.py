@@ -11,6 +11,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 from heron.base.tables import FileTable, is_missing, plain_value
@@ -227,7 +228,8 @@ def read_span(context: str, span: Mapping[str, Any], in_utf16: bool) -> Annotate
         in_utf16: whether the export counts UTF-16 units. Where the text is not there, the other
             unit is tried.
     """
-    start, end = span["start"], span["end"]
+    start = span["start"]
+    end = span["end"]
     text = span.get("text")
     places = [(start, end), (from_utf16(context, start), from_utf16(context, end))]
     if in_utf16:
@@ -263,21 +265,23 @@ def question_table(table: FileTable, context: str, question: str, guid: str) -> 
     for row, line in zip(rows, table.lines, strict=True):
         for region in row[REGIONS] or ():
             tags.update(region.tags)
-        for asked in _questions(row, context, question, in_utf16):
-            key = (row.get("id", line), asked.get(question))
-            answers = asked.pop("answers")
-            first = questions.setdefault(key, {guid: asked.get("id"), **asked, "answers": answers})
+        for cells in _questions(row, context, question, in_utf16):
+            key = (row.get("id", line), cells.get(question))
+            answers = cells["answers"]
+            first = questions.setdefault(key, {guid: cells.get("id"), **cells})
             lines.setdefault(key, line)
             if answers and first["answers"] != answers:
                 first["answers"] = [*(first["answers"] or ()), *answers]
 
-    columns = dict.fromkeys(name for asked in questions.values() for name in asked)
+    columns = dict.fromkeys(chain.from_iterable(questions.values()))
     for name in (REGIONS, *tags):
         if name != question:
             columns.pop(name, None)
+
     absent = dict.fromkeys(columns)
-    asked_rows = [absent | asked for asked in questions.values()]
-    return replace(table, columns=tuple(columns), rows=asked_rows, lines=list(lines.values()))
+    rows_of_questions = [absent | cells for cells in questions.values()]
+    numbers = list(lines.values())
+    return replace(table, columns=tuple(columns), rows=rows_of_questions, lines=numbers)
 
 
 def _doccano_regions(row: Mapping[str, Any]) -> list[Region]:

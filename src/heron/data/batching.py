@@ -173,7 +173,9 @@ def fill_batches(
         sequences += size
         if position > start and longest * sequences > limit:
             batches.append(order_U[start:position])
-            start, longest, sequences = position, length, size
+            start = position
+            longest = length
+            sequences = size
             limit = tokens
     if start < len(order_U):
         batches.append(order_U[start:])

@@ -104,12 +104,15 @@ class Collator:
         vectors_XP: np.ndarray | None = None,
         units: Units | None = None,
     ):
-        self.features, self.units = features, units or features.units()
-        self.pad_id, self.vectors_XP = pad_id, vectors_XP
+        self.features = features
+        self.units = units or features.units()
+        self.pad_id = pad_id
+        self.vectors_XP = vectors_XP
 
     def __call__(self, units_U: np.ndarray) -> Batch:
         """Gather sequences and rows of `units_U`, in that order."""
-        features, units = self.features, self.units
+        features = self.features
+        units = self.units
         sequences_B, unit_B = _members(units.sequences_V, units_U)
         rows_R, unit_R = _members(units.rows_V, units_U)
 
@@ -154,7 +157,8 @@ class Collator:
         axis: Axis = column.axis
         offsets = column.offsets
         if axis == "token":
-            axis, offsets = "sequence", self.features.offsets_S
+            axis = "sequence"
+            offsets = self.features.offsets_S
         if offsets is None:
             return _gather(column.array, entries[axis])
         padded, _ = _padded(column.array, offsets, entries[axis], column.fill)
@@ -248,7 +252,9 @@ class SharingCollator:
     """
 
     def __init__(self, collate: Collator, rank: int, ranks: int):
-        self.collate, self.rank, self.ranks = collate, rank, ranks
+        self.collate = collate
+        self.rank = rank
+        self.ranks = ranks
         self.tokens_U = collate.units.longest_U * collate.units.sizes_U
 
     def __call__(self, units_U: np.ndarray) -> Batch:

@@ -35,7 +35,9 @@ from heron.languages.language import UNDETERMINED
 from heron.languages.unicode import UnicodeOptions
 
 TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
-JOIN, PHRASES = "join", "phrases"  # files of a data set beside its splits
+# Files of a data set beside its splits.
+JOIN = "join"
+PHRASES = "phrases"
 Split = Annotated[str, OneOf(*SPLITS)]
 
 
@@ -317,15 +319,21 @@ class DataConfig(ConstrainedConfig):
         files = self.files.items()
         self.files = {name: file for name, file in files if file.path not in ("", MISSING)}
         if self.hub:
-            self.files, self.generator = {}, None
+            self.files = {}
+            self.generator = None
 
         if self.label_order:
-            aliases = self.label_aliases
-            self.label_aliases = {
-                alias: name for alias, name in aliases.items() if name in self.label_order
-            }
-            unused = sorted(aliases.keys() - self.label_aliases.keys())
+            used = {}
+            unused = []
+            for alias, name in self.label_aliases.items():
+                if name in self.label_order:
+                    used[alias] = name
+                else:
+                    unused.append(alias)
+
+            self.label_aliases = used
             if unused:
+                unused.sort()
                 say(f"data.label_aliases: {', '.join(unused)}: of no class in data.label_order")
 
     @property

@@ -162,7 +162,8 @@ class DataModule(pl.LightningDataModule):
             epoch = 0  # every epoch has the same batches
         if self.curriculum is not None:
             return self.curriculum.plan(epoch)
-        batches, counts = self._whole_plan(epoch), self.batches_per_epoch()
+        batches = self._whole_plan(epoch)
+        counts = self.batches_per_epoch()
         if epoch >= len(counts):
             return batches
         return batches[: counts[epoch]]  # `trainer.max_steps` may end inside an epoch
@@ -258,9 +259,11 @@ class DataModule(pl.LightningDataModule):
             self.vectors.get(split),
             self.units[split],
         )
-        rank, processes = ranks.rank(), ranks.ranks()
+        rank = ranks.rank()
+        processes = ranks.ranks()
         if self.trainer is not None:
-            rank, processes = self.trainer.global_rank, self.trainer.world_size
+            rank = self.trainer.global_rank
+            processes = self.trainer.world_size
         if processes > 1:
             from heron.data.collate import SharingCollator  # start-up time: one process is usual
 
@@ -352,7 +355,8 @@ def prepare(config: RunSettings, examples: Splits | None = None, tokenizer: Any 
     dropped: dict[str, dict[str, int]] = {}
     if examples is None:
         loaded = load_run_data(config)
-        examples, dropped = loaded.examples, loaded.dropped
+        examples = loaded.examples
+        dropped = loaded.dropped
         _require_rows(config, examples)
 
     task = TASKS[config.data.task]
@@ -368,7 +372,8 @@ def prepare(config: RunSettings, examples: Splits | None = None, tokenizer: Any 
 
         fork_code = (config.data.task, code_hashes(task.features))
 
-    features, keys = {}, {}
+    features = {}
+    keys = {}
     for split, rows in examples.items():
         options = feature_options(config, training=split == TRAIN)
         contents = map(_content, rows)
@@ -461,13 +466,17 @@ class EpochPlan(DistributedSampler[np.ndarray], SequentialSampler):
     """
 
     def __init__(self, plan: Plan, epoch: int = 0, done: int = 0):
-        self.plan, self.epoch, self.done = plan, epoch, done
+        self.plan = plan
+        self.epoch = epoch
+        self.done = done
         self._batches: list[np.ndarray] | None = None
 
     def set_epoch(self, epoch: int) -> None:
         """Go to another epoch, of which nothing is done."""
         if epoch != self.epoch:
-            self.epoch, self.done, self._batches = epoch, 0, None
+            self.epoch = epoch
+            self.done = 0
+            self._batches = None
 
     def batches(self) -> list[np.ndarray]:
         """List the epoch's batches, those that are done included."""

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 # Keys in `Example.side`: the kinds of repairs that its reader has made; and of each answer that it
 # has moved or that is spelt otherwise, the text, the place in the file, and that in the text.
-REPAIRS, MOVED = "repairs", "moved"
+REPAIRS = "repairs"
+MOVED = "moved"
 
 
 class Span(NamedTuple):

@@ -26,7 +26,9 @@ from heron.data.examples import Example
 
 FEATURES_VERSION = 8
 UNLABELLED = -100
-_COLUMN, _OFFSETS = "column ", "offsets "  # before a column's name, in the cache
+# What stands before a column's name, in the cache.
+_COLUMN = "column "
+_OFFSETS = "offsets "
 _GUIDS = ("guids", "offsets of guids")
 _AT_ONCE = 4096
 Axis = Literal["token", "sequence", "row", "unit"]

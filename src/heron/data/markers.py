@@ -96,7 +96,8 @@ def mark(plain: str, spans: Sequence[Span], markers: Sequence[str]) -> MarkedTex
     _check_mentions(spans, len(plain))
     text = ""
     cursor = 0
-    events, openings = {}, {}
+    events = {}
+    openings = {}
     for event in sorted((0, 1), key=lambda event: spans[event]):
         start, end = spans[event]
         mention = plain[start:end]

@@ -31,7 +31,8 @@ from heron.data.rows import SIDE, Labels, Rows, find_format, with_cells
 from heron.data.sources import locate, locate_phrases
 from heron.data.splits import apply_duplicates, carve, sample, take_fold
 
-UNLABELLED, DUPLICATE = "unlabelled", "duplicate"
+UNLABELLED = "unlabelled"
+DUPLICATE = "duplicate"
 
 Run = TypeVar("Run", bound=RunSettings)
 
@@ -77,13 +78,13 @@ def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loa
 
     dropped = {}
     for split in splits:
-        counts: Counter[str] = Counter()
+        counts = Counter[str]()
         if split in files:
             counts.update(reason for reason, _ in files[split].dropped)
             counts[UNLABELLED] = sum(files[split].unlabelled.values())
+
         counts[DUPLICATE] = len(examples[split]) - len(splits[split])
         counts = +counts  # without zeros
-
         if counts:
             dropped[split] = dict(counts)
 
@@ -127,7 +128,8 @@ def _required(config: DataConfig, *fields: str, **named: str) -> dict[str, str]:
 
 def _shipped_columns(config: DataConfig, label: str) -> dict[str, str]:
     """Name the required columns of a data set's files."""
-    columns, join = config.columns, config.join
+    columns = config.columns
+    join = config.join
     fields = ["text", "text_pair", "group", "truth"]
     if columns.guid != Columns.guid and not join:  # otherwise there may be no ids
         fields.insert(2, "guid")
@@ -281,7 +283,8 @@ def data_set(config: RunSettings, name: str, of_stage: bool = False) -> DataConf
     other = read_config(data_set_file(name))
     may_differ = of_stage and other.task != own.task
     if not may_differ and (other.task, other.label_order) != (own.task, own.label_order):
-        classes, own_classes = ", ".join(other.label_order), ", ".join(own.label_order)
+        classes = ", ".join(other.label_order)
+        own_classes = ", ".join(own.label_order)
         raise ConfigError(
             f"data set {name} (task {other.task}, classes {classes}) does not "
             f"go with {own.name} (task {own.task}, classes {own_classes}): one head "

@@ -23,6 +23,7 @@ from heron.base.tables import (
     number_text,
     read_table,
     table_stem,
+    text_or_empty,
 )
 from heron.base.terminal import say
 from heron.data import TASKS
@@ -118,13 +119,12 @@ def own_table(source: Path | FileTable, config: DataConfig) -> FileTable:
     user is told once.
 
     Args:
-        source: a file, or rows of it.
+        source: a file, or rows of it as `plain_table` makes them.
         config: of the data set.
     """
     table = source
     if not isinstance(table, FileTable):
-        table = read_table(table, "report", quoting=config.quoting)
-    table = plain_table(table)
+        table = plain_table(read_table(table, "report", quoting=config.quoting))
 
     used = config.columns
     wanted = [used.text, used.text_pair]
@@ -204,11 +204,11 @@ def _count_labels(path: Path, config: DataConfig) -> Counter[str]:
     counts = Counter[str]()
     problems: list[Problem] = []
     for chunk in read_chunks(path, 10_000, config.quoting):
-        table = own_table(chunk, config)
+        table = own_table(plain_table(chunk), config)
         table.require(keys={column: "data.columns.label"})
         for index, cell in enumerate(table.values(column)):
             try:
-                counts[_text_or_empty(cell)] += 1
+                counts[text_or_empty(cell)] += 1
             except NotTextError as error:
                 problems.append(table.problem(index, f"'{column}' {error}", ONE_LABEL))
         if len(counts) > _MOST_CLASSES:
@@ -238,10 +238,6 @@ def find_format(config: DataConfig) -> Format:
     """Find the format of a data set."""
     format: Format = TASKS[config.task].formats[config.format]
     return format
-
-
-def _text_or_empty(cell: Any) -> str:
-    return "" if is_missing(cell) else cell_text(cell)
 
 
 class LabelError(Exception):
@@ -311,7 +307,9 @@ class TableReader(ABC):
     """Turns the rows of one table into examples and collects problems."""
 
     def __init__(self, table: FileTable, config: DataConfig, labels: Labels):
-        self.table, self.config, self.labels = table, config, labels
+        self.table = table
+        self.config = config
+        self.labels = labels
         self.language = get_language(config.language)
         self.problems: list[Problem] = []
         self.unlabelled: Counter[str] = Counter()  # rows left out, by content of their label cell
@@ -376,11 +374,12 @@ class TableReader(ABC):
             group: a cell, which may be missing.
             fields: of the example.
         """
-        row, columns = self.table.rows[index], self.config.columns
+        row = self.table.rows[index]
+        columns = self.config.columns
         origin = {"file": self.table.path.name, "line": self.table.lines[index]}
         kept = {column: row.get(column) for column in columns.side}
         whole_side = {**origin, **kept, **side}
-        return Example(guid, text, group=_text_or_empty(group), side=whole_side, **fields)
+        return Example(guid, text, group=text_or_empty(group), side=whole_side, **fields)
 
     def problem(self, line: int, what: str, fix: Fix) -> None:
         """Record what is wrong with a row, and how to fix it."""
@@ -409,7 +408,8 @@ class RowReader(TableReader):
         joined: Joined | None = None,
     ):
         super().__init__(table, config, labels)
-        self.joined, self.texts = joined, texts
+        self.joined = joined
+        self.texts = texts
         self.label_reader = LabelReader(config, label_column)
         self.truth_reader = LabelReader(config, config.columns.truth or label_column)
 
@@ -423,7 +423,8 @@ class RowReader(TableReader):
 
     def read(self, index: int) -> Example | None:
         """Read one row, see `TableReader.read`."""
-        row, line = self.table.rows[index], self.table.lines[index]
+        row = self.table.rows[index]
+        line = self.table.lines[index]
         columns = self.config.columns
         before = len(self.problems)
 
@@ -436,8 +437,9 @@ class RowReader(TableReader):
         values |= self._joined(row, line)
         guid = self.guid(values.pop("guid"), line)
         group = values.pop("group")
+
         if self.labels == "required" and label is None and len(self.problems) == before:
-            self.unlabelled[_text_or_empty(label_cell)] += 1
+            self.unlabelled[text_or_empty(label_cell)] += 1
             return None
 
         text, text_pair, spans = self.texts(self, row, line)
@@ -445,6 +447,7 @@ class RowReader(TableReader):
             values["truth"] = self._class(self.truth_reader, row.get(columns.truth), line)
         if len(self.problems) > before:
             return None
+
         return self.example(
             index, guid, text, values, group, text_pair=text_pair, spans=spans, label=label
         )

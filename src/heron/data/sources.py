@@ -147,22 +147,24 @@ def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
     for source in sources.values():
         if source.state is not State.MISSING:
             continue
+
         file = source.file
+        way = f"set paths.data to the folder that holds {file.path}"
         if not file.url and not file.build:
             places = [folder / file.path]
             if not file.pinned:
                 places.insert(0, Path(file.path).expanduser().absolute())
             also = ", ".join(str(place) for place in places if place != source.path)
             what = f"missing, has no address, and is not at {also}"
-            way = f"set paths.data to the folder that holds {file.path}"
             problems.append(Problem(str(source.path), what, way))
             continue
+
         try:
             download(file, folder)
         except Exception as error:  # the library raises many kinds
             address = f"fetch {file.url} and put it there" if file.url else ""
-            fix = (address, f"set paths.data to the folder that holds {file.path}")
-            problems.append(Problem(str(source.path), f"missing; {error}", fix))
+            problems.append(Problem(str(source.path), f"missing; {error}", (address, way)))
+
     return problems
 
 
@@ -247,11 +249,15 @@ def inspect(
 def wrong_content(file: FileConfig, path: Path) -> str:
     """Say how a file differs from the pinned one; empty where it does not."""
     size = path.stat().st_size
-    kind, expected, actual = "sha256", file.sha256, ""
+    kind = "sha256"
+    expected = file.sha256
+    actual = ""
     if file.sha256:
         actual = sha256_file(path)
     elif file.git_blob:
-        kind, expected, actual = "git blob", file.git_blob, git_blob(path)
+        kind = "git blob"
+        expected = file.git_blob
+        actual = git_blob(path)
 
     if file.size in (None, size) and (not expected or actual == expected):
         return ""
@@ -331,7 +337,8 @@ def _hub_files(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str,
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         content: Any = [(str(path.relative_to(folder)), sha256_file(path)) for path in files]
     elif config.revision is not None:
-        source, content = config.hub, [config.hub, config.revision]
+        source = config.hub
+        content = [config.hub, config.revision]
     else:
         raise ConfigError(
             f"data.hub={config.hub}: not a folder in {data_dir}; an id of the hub needs "
@@ -353,7 +360,8 @@ def _store(source: str, config: DataConfig, target: Path, cache: Path) -> None:
     names = {split: config.hub_splits.get(split, split) for split in SPLITS}
     absent = [name for name in config.hub_splits.values() if name not in loaded]
     if absent or loaded.keys().isdisjoint(names.values()):
-        wanted, present = ", ".join(absent or names.values()), ", ".join(loaded)
+        wanted = ", ".join(absent or names.values())
+        present = ", ".join(loaded)
         raise ConfigError(
             f"data.hub={config.hub}: has no split {wanted}, only "
             f"{present}; data.hub_splits={{train: NAME}} gives their names"

@@ -97,7 +97,8 @@ def _refuse_few(units: Sequence[str], by: str, key: str, field: str) -> None:
 
 def _divide(examples: Sequence[Example], units: Sequence[str], chosen_units: set[str]) -> Halves:
     """Divide examples into those of other units and those of the chosen ones."""
-    others, chosen = list[Example](), list[Example]()
+    others = list[Example]()
+    chosen = list[Example]()
     for example, unit in zip(examples, units, strict=True):
         if unit in chosen_units:
             chosen.append(example)
@@ -163,6 +164,7 @@ def _draw_stratified(
     units_of_kind: dict[tuple[int, ...], list[int]] = {}  # the next one last
     for unit in reversed(range(len(order))):
         units_of_kind.setdefault(tuple(rows_UC[unit]), []).append(unit)
+
     next_units = [alike.pop() for alike in units_of_kind.values()]
     heapq.heapify(next_units)
 
@@ -172,6 +174,7 @@ def _draw_stratified(
         kinds = min(len(next_units), max(_KINDS, len(quota_C)))
         candidates = [heapq.heappop(next_units) for _ in range(kinds)]
         candidates = [unit for unit in candidates if (drawn_C + rows_UC[unit]).sum() <= most]
+
         if candidates:
             best = candidates.pop(_nearest(drawn_C + rows_UC[candidates], quota_C))
             drawn.add(order[best])
@@ -269,6 +272,7 @@ def apply_duplicates(splits: Splits, policy: str) -> Splits:
                 side = {**example.side, "duplicate_of": f"{holder}:{guids[holder][key]}"}
                 kept[split].append(replace(example, side=side))
 
-    what, fix = "all of its rows are in other splits too", "data.duplicates=keep or mark"
+    what = "all of its rows are in other splits too"
+    fix = "data.duplicates=keep or mark"
     raise_all([Problem(split, what, fix) for split in splits if splits[split] and not kept[split]])
     return kept

@@ -23,7 +23,8 @@ from heron.languages.language import Language
 
 Spell = Callable[[str], str]
 
-_SHOWN, _BEFORE = 80, 20  # characters of a text in a message; those before the first difference
+_SHOWN = 80  # characters of a text in a message
+_BEFORE = 20  # those before the first difference
 KEPT_APART = (
     "they differ only in Unicode variants that data.unicode does not unify: spell both alike"
 )
@@ -57,8 +58,10 @@ def normalise(text: str, language: Language | None, options: UnicodeOptions) -> 
     """Unify Unicode variants; letters are never dropped, and a second call changes nothing."""
     if text.isascii():
         return text
+
     letters = language.variants if language and options.cedilla == "comma" else ""
     variants, replacements = _rules(letters, options.bidi, options.niqqud, options.punctuation)
+
     # Until nothing changes: removing a mark can bring a letter and its diacritic together, and
     # composing can create a cedilla letter. Ordinary text leaves at the first test.
     while True:

@@ -42,7 +42,8 @@ def canonical(tag: str) -> str:
     alias = _TAG.fullmatch(get_global("language_aliases").get(language, ""))
     if alias is not None:  # of some it is a script or a region: `sr_Latn`, `fa_AF`
         language, own_script, own_region = alias.groups("")
-        script, region = script or own_script, region or own_region
+        script = script or own_script
+        region = region or own_region
 
     script = script.title() or _likely_script(language, region.upper())
     default = _likely_script(language)

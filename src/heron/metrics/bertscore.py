@@ -55,7 +55,8 @@ from heron.models.levels import count_positions
 VERSION = 1  # raise it when this module computes other scores
 MEASURES = ("precision", "recall", "f1")
 # Padded tokens per batch. On a CPU, 8192 take 1.5 times as long.
-TOKENS, GPU_TOKENS = 1024, 16384
+TOKENS = 1024
+GPU_TOKENS = 16384
 PAIRS = 256  # pairs with states in memory at once
 
 
@@ -281,7 +282,8 @@ def score_pairs(
 
     pairs = list(zip(predictions, references, strict=True))
     scores_N3 = np.full((len(pairs), len(MEASURES)), np.nan)
-    read, full = 0, []  # pairs that are not left out; the rows of those without an empty text
+    read = 0  # pairs that are not left out
+    full = []  # the rows of those without an empty text
     for row, pair in enumerate(pairs):
         if left_out.intersection(pair):
             continue

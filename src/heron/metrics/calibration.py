@@ -94,6 +94,7 @@ def reliability_bins(
 
 
 def _bins(rows_N3: Floats, bins: int) -> ReliabilityBins:
+    """Count rows by confidence, and average confidence and accuracy in each bin."""
     edges = np.arange(bins + 1) / bins  # linspace's 0.6 of ten bins is 0.6000000000000001
     confidence_N, right_N, _ = rows_N3.T
     # Not floor(confidence * bins): 0.29 * 100 rounds to the wrong bin.

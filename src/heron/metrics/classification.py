@@ -65,6 +65,7 @@ def _ids(
 
 
 def _class_ids(labels: Sequence[str], classes: Sequence[str]) -> Counts:
+    """Look up the number of each label; a DataError names each that is no class."""
     ids = {name: number for number, name in enumerate(classes)}
     problems = []
     for row, label in enumerate(labels, start=1):
@@ -119,7 +120,8 @@ def weighted_f1(matrix: Counts) -> Floats:
 
 def micro_f1(matrix: Counts, among: Counts) -> Floats:
     """F1 of the pooled decisions about the classes `among`; the others mean "none of these"."""
-    hits, decisions = _hits(matrix)[..., among], _decisions(matrix)[..., among]
+    hits = _hits(matrix)[..., among]
+    decisions = _decisions(matrix)[..., among]
     return _average(2 * hits.sum(-1), decisions.sum(-1))
 
 
@@ -232,7 +234,8 @@ def bootstrap_intervals(
     from heron.metrics import intervals  # start-up time: task.bootstrap=0 needs none
 
     gold_N, prediction_N, width = _ids(gold, prediction, labels)
-    rows, classes = len(gold_N), len(labels)
+    rows = len(gold_N)
+    classes = len(labels)
     numbers = classes * width  # of a matrix
     group_N = np.zeros_like(gold_N)
     if groups is not None:

@@ -140,7 +140,8 @@ def score_intervals(
     np.add.at(sums_G2S[:, 1], group_N, counted_NS)
 
     drawn_R2S = resample_groups(sums_G2S, resamples, seed)
-    total_RS, count_RS = drawn_R2S[:, 0], drawn_R2S[:, 1]
+    total_RS = drawn_R2S[:, 0]
+    count_RS = drawn_R2S[:, 1]
     undefined_RS = np.full_like(total_RS, np.nan)
     mean_RS = np.divide(total_RS, count_RS, out=undefined_RS, where=count_RS > 0)
     return percentile_intervals(dict(zip(items, mean_RS.T, strict=True)))

@@ -53,7 +53,8 @@ class PairedUnits:
 
     def scores(self, score: Score) -> tuple[Floats, Floats]:
         """Compute the score of each of A's runs, `[K]`, and of B's, `[J]`."""
-        first_Q, second_Q = self.count_U @ self.first_UQ, self.count_U @ self.second_UQ
+        first_Q = self.count_U @ self.first_UQ
+        second_Q = self.count_U @ self.second_UQ
         return self.each(score, first_Q), self.each(score, second_Q)
 
     def gap(self, score: Score, first: Floats, second: Floats) -> Floats:
@@ -86,11 +87,13 @@ def paired_counts(
     """
     from scipy.sparse import csr_array  # start-up time
 
-    first_KN, second_JN = np.atleast_2d(first_KN), np.atleast_2d(second_JN)
+    first_KN = np.atleast_2d(first_KN)
+    second_JN = np.atleast_2d(second_JN)
     require_rows("scores", gold_N, first_KN.T, second_JN.T)
     columns = np.vstack([gold_N[None], first_KN, second_JN])
     columns, unit_N, count_U = _units(columns, group_N)
-    gold_N, prediction_MN = columns[0], columns[1:]
+    gold_N = columns[0]
+    prediction_MN = columns[1:]
 
     # A column for each run and cell of its matrix, a row for each kind of units.
     width = max(classes, int(prediction_MN.max(initial=0)) + 1)
@@ -224,12 +227,14 @@ def paired_bootstrap(
     difference_R = np.empty(draws)
     for batch in batches(draws, max(int(units.count_U.sum()), columns)):
         weight_RU = _weights(units.count_U, len(batch), random)
-        first_RQ, second_RQ = weight_RU @ units.first_UQ, weight_RU @ units.second_UQ
+        first_RQ = weight_RU @ units.first_UQ
+        second_RQ = weight_RU @ units.second_UQ
         difference_R[batch] = units.gap(score, first_RQ, second_RQ)
 
     difference_R = difference_R[~np.isnan(difference_R)]  # as in `percentile_intervals`
     low, high = np.quantile(difference_R, [(1 - level) / 2, (1 + level) / 2])
-    below, above = (difference_R <= _TIE).sum(), (difference_R >= -_TIE).sum()
+    below = (difference_R <= _TIE).sum()
+    above = (difference_R >= -_TIE).sum()
     beyond = int(min(below, above))
     p = min(1.0, 2 * (beyond + 1) / (len(difference_R) + 1))
     if units.count_U.sum() == 1:
@@ -248,7 +253,8 @@ def _weights(count_U: Counts, draws: int, random: np.random.Generator) -> Floats
     Returns:
         How many units of each kind were drawn, float64 `[R, U]`.
     """
-    units, kinds = int(count_U.sum()), len(count_U)
+    units = int(count_U.sum())
+    kinds = len(count_U)
     if kinds * 8 < units:
         return random.multinomial(units, count_U / units, size=draws).astype(np.float64)
     # The same distribution; with many kinds, drawing single units is cheaper than binomials.
@@ -292,12 +298,14 @@ def approximate_randomization(
         )
     first_UQ = _repeated(units.first_UQ, runs // own)
     second_UQ = _repeated(units.second_UQ, runs // others)
-    first_Q, second_Q = units.count_U @ first_UQ, units.count_U @ second_UQ
+    first_Q = units.count_U @ first_UQ
+    second_Q = units.count_U @ second_UQ
     observed = float(units.gap(score, first_Q, second_Q))
 
     change_UQ = second_UQ - first_UQ
     differs_U = abs(change_UQ).sum(1) > 0  # swapping equal units changes nothing
-    change_UQ, count_U = change_UQ[differs_U], units.count_U[differs_U]
+    change_UQ = change_UQ[differs_U]
+    count_U = units.count_U[differs_U]
     differing = int(count_U.sum())
     exact = differing <= math.log2(draws)
     if exact:

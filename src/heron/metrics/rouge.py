@@ -164,7 +164,8 @@ def _ways(profile: str, language: Language) -> tuple[str, Callable[[str], str]]:
         The pattern of words that are one token, in lower case; and the function that splits all
         others, which joins their tokens by spaces.
     """
-    letters, split = _LETTERS, _xlsum_word
+    letters = _LETTERS
+    split = _xlsum_word
     if profile == "heron":
         letters = letters.difference(language.variants[::2])
         split = partial(_heron_word, language=language)
@@ -289,6 +290,7 @@ def _ngrams(texts: Sequence[Ids]) -> csr_array:
     lengths = [len(text) for text in texts]
     ids = np.frombuffer(b"".join(texts), np.int64)
     text = np.repeat(np.arange(len(texts)), lengths)
+
     # Bigrams of neighbours, but for those of two texts.
     is_bigram = text[1:] == text[:-1]
     bigrams = (ids[:-1] * _MOST_TOKENS + ids[1:])[is_bigram]

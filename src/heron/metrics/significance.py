@@ -74,10 +74,12 @@ def mcnemar(first_N: ArrayLike, second_N: ArrayLike) -> McNemar:
     first, second = _stack_systems([first_N, second_N]).T
     only_first = int((first & ~second).sum())
     only_second = int((second & ~first).sum())
-    statistic, p = float(only_first), 1.0
+    statistic = float(only_first)
+    p = 1.0
     if only_first != only_second:  # without discordant rows, 0 / 0
         test = compute([[0, only_first], [only_second, 0]], exact=True)
-        statistic, p = float(test.statistic), _positive(test.pvalue)
+        statistic = float(test.statistic)
+        p = _positive(test.pvalue)
     return McNemar(statistic, p, only_first, only_second, len(first))
 
 
@@ -136,7 +138,8 @@ def _exact_p(first: NDArray, second: NDArray) -> float:
     samples = list(itertools.combinations(range(len(ranks)), len(first)))
     sums = ranks[np.array(samples)].sum(axis=1)
     observed = ranks[: len(first)].sum()
-    below, above = (sums <= observed).mean(), (sums >= observed).mean()
+    below = (sums <= observed).mean()
+    above = (sums >= observed).mean()
     return min(1.0, 2 * min(below, above))
 
 

@@ -117,6 +117,7 @@ def language_profiles(language: Language | None) -> list[AnswerProfile]:
 
 
 def _without_punctuation(text: str) -> str:
+    """Drop punctuation in any script; dashes become spaces."""
     dropped = string.punctuation + _OTHER_MARKS
     for character in sorted(set(text)):
         category = unicodedata.category(character)
@@ -204,18 +205,21 @@ def best_threshold(none_N: ArrayLike, gain_N: ArrayLike) -> float:
     order = order[np.isfinite(none[order])]
     if not len(order):
         return 0.0
-    none, gain = none[order], gain[order]
+    none = none[order]
+    gain = gain[order]
 
     # With the k-th threshold, the first k rows get an answer: it is in the middle between two
     # scores, or 0 where that gives the same answers.
     totals = np.cumsum([0.0, *gain])
     between = (none[:-1] + none[1:]) / 2
     thresholds = np.array([none[0] - 1, *between, none[-1] + 1])
-    below, above = np.append(-np.inf, none), np.append(none, np.inf)
+    below = np.append(-np.inf, none)
+    above = np.append(none, np.inf)
     thresholds[(below <= 0) & (above > 0)] = 0.0
 
     is_possible = below < above  # no threshold is between two equal scores
-    totals, thresholds = totals[is_possible], thresholds[is_possible]
+    totals = totals[is_possible]
+    thresholds = thresholds[is_possible]
     best = thresholds[totals >= totals.max() - 1e-9]
     return float(best[np.abs(best).argmin()])
 
@@ -290,7 +294,8 @@ def _overlap(answer: Tokens, gold: Tokens, squad_2: bool) -> tuple[float, float]
     if len(distinct) < len(answer) and len(set(gold)) < len(gold):  # both texts repeat a token
         shared = (Counter(answer) & Counter(gold)).total()
     # The official order of operations: the last bit is the same, too.
-    precision, recall = shared / len(answer), shared / len(gold)
+    precision = shared / len(answer)
+    recall = shared / len(gold)
     return 0.0, 2 * precision * recall / (precision + recall)
 
 
@@ -309,7 +314,8 @@ def _tlnls(answer: Tokens, gold: Tokens, squad_2: bool) -> float:
     if not answer or not gold:
         return float(squad_2 and answer == gold)
     others = set(answer)
-    whole, partial = 0, 0.0
+    whole = 0
+    partial = 0.0
     for token in gold:
         if token in others:
             whole += 1

@@ -49,7 +49,8 @@ Tokens = Sequence[str]
 
 COUNTS = ("type", "token")
 AVERAGES = ("document", "corpus")
-_NOVEL, _REPEATED = (1, 2, 3, 4), (1, 2)
+_NOVEL = (1, 2, 3, 4)
+_REPEATED = (1, 2)
 SHARES = ("novel_1", "novel_2", "novel_3", "novel_4", "compression", "redundancy_1", "redundancy_2")
 
 
@@ -112,11 +113,14 @@ class Tally:
         for n in _REPEATED:
             tokens = list(ngrams(summary, n))
             row += [len(tokens) - len(set(tokens)), len(tokens)]
+
         for n in _NOVEL:
-            known, tokens = set(ngrams(article, n)), list(ngrams(summary, n))
+            known = set(ngrams(article, n))
+            tokens = list(ngrams(summary, n))
             types = set(tokens)
             row += [len(types - known), len(types)]  # in the order of COUNTS
             row += [sum(ngram not in known for ngram in tokens), len(tokens)]
+
         self._rows.append(row)
 
     def shares(self, count: str = "type") -> dict[str, Floats]:
@@ -213,7 +217,8 @@ def greedy_oracle(
         scores = pair_scores(texts, [wanted] * len(texts)).mean(axis=1).round(12)
         if scores.max(initial=0) <= best:
             break
-        best, chosen = scores.max(), candidates[scores.argmax()]
+        best = scores.max()
+        chosen = candidates[scores.argmax()]
     return chosen
 
 
@@ -304,7 +309,8 @@ def extractive_texts(
     Returns:
         The N texts of `lead3` and of `oracle`, by name.
     """
-    leads, oracles = [], []
+    leads = []
+    oracles = []
     for article, reference in zip(articles, references, strict=True):
         sentences = split_sentences(article)
         leads.append(lead_text(sentences))

@@ -70,7 +70,9 @@ class ClassificationScores(Scores):
         only: str | None = None,
     ):
         super().__init__(only)
-        self.task, self.classes, self.relaxed = task, list(classes), relaxed
+        self.task = task
+        self.classes = list(classes)
+        self.relaxed = relaxed
         zeros = torch.zeros(len(classes), len(classes), dtype=torch.int64)
         self.add_state("matrix", zeros, dist_reduce_fx="sum")
 
@@ -80,7 +82,8 @@ class ClassificationScores(Scores):
         size = len(self.classes)
         both_2N = torch.stack([preds, target])[:, target != UNLABELLED]
         if both_2N.numel():
-            lowest, highest = int(both_2N.min()), int(both_2N.max())
+            lowest = int(both_2N.min())
+            highest = int(both_2N.max())
             if lowest < 0 or highest >= size:
                 what = f"class ids from {lowest} to {highest}"
                 raise DataError("scores", what, f"allowed: 0 to {size - 1}")

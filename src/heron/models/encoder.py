@@ -90,7 +90,8 @@ class Encoder(nn.Module):
         transformers reads the values of a mask, and waits for the GPU, unless the mask has the
         form that attention itself takes.
         """
-        settings, mask_BL = self.inner.config, batch.mask_BL
+        settings = self.inner.config
+        mask_BL = batch.mask_BL
         plain = settings.model_type in PLAIN_ATTENTION and settings._attn_implementation == "sdpa"
         if not plain or mask_BL.device.type == "cpu":
             return mask_BL
@@ -158,7 +159,8 @@ def build_encoder(config: RunSettings, tokenizer: Any = None) -> Encoder:
         torch.manual_seed(config.seed)
     vocabulary = pad_id = 0
     if tokenizer is not None:
-        vocabulary, pad_id = vocabulary_size(tokenizer), tokenizer.pad_token_id
+        vocabulary = vocabulary_size(tokenizer)
+        pad_id = tokenizer.pad_token_id
     model = load_encoder(settings, vocabulary, pad_id)
     return Encoder(model, settings.freeze, settings.global_attention)
 
@@ -273,7 +275,8 @@ def untrained_model(description: Mapping[str, Any]) -> PreTrainedModel:
     Raises:
         ConfigError: it names no model class of transformers.
     """
-    settings, name = description["settings"], description["class"]
+    settings = description["settings"]
+    name = description["class"]
     model_class: Any = getattr(transformers, name, None)
     if not (isinstance(model_class, type) and issubclass(model_class, PreTrainedModel)):
         raise ConfigError(f"{name}: no model class of transformers")

@@ -157,7 +157,8 @@ def encode_split(
 
 def encoding(config: RunSettings, data: DataModule) -> str:
     """Fingerprint everything about encoder and pooling that a pooled vector depends on."""
-    encoder, head = config.encoder, config.head
+    encoder = config.encoder
+    head = config.head
     settings = dataclasses.asdict(encoder)
     for name in _WITHOUT_EFFECT:
         del settings[name]

@@ -96,7 +96,8 @@ def span_ends(states_BLD: Tensor, batch: Batch) -> Tensor:
         first and last piece of events 1 and 2.
     """
     ends_R4D = _at(states_BLD, batch.sequences_R, Events.of(batch).spans_R4)
-    a_RP, b_RP = ends_R4D[:, :2].flatten(1), ends_R4D[:, 2:].flatten(1)
+    a_RP = ends_R4D[:, :2].flatten(1)
+    b_RP = ends_R4D[:, 2:].flatten(1)
     return torch.cat([a_RP, b_RP, a_RP * b_RP, a_RP - b_RP], dim=1)
 
 
@@ -245,7 +246,8 @@ def mlp(config: HeadConfig, pooled: int, classes: int) -> nn.Sequential:
     Source: LCHAIM section 3.1 (300, 100, 50, a norm after each; dropout after the first, in its
     released code after the first two), RoNLI's repository (256; dropout after it).
     """
-    dropout, widths = config.dropout, [pooled, *config.hidden]
+    dropout = config.dropout
+    widths = [pooled, *config.hidden]
     with_dropout = {"first": 1, "first_two": 2}.get(config.dropout_at, len(config.hidden))
     with_norm = {"none": 0, "first": 1, "all": len(config.hidden)}[config.layer_norm]
 

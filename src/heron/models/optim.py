@@ -41,9 +41,11 @@ def build_optimizer(
             groups.setdefault((rate, decay), []).append(parameter)
 
     head_lr = config.lr if config.head_lr is None else config.head_lr
-    top, levels = 0, {}
+    top = 0
+    levels = {}
     if config.layer_decay != 1:
-        top, levels = len(encoder.layers), encoder.levels
+        top = len(encoder.layers)
+        levels = encoder.levels
     for parameter in encoder.parameters():
         depth = max(0, top - levels.get(parameter, top))
         layer_lr = config.lr * config.layer_decay**depth

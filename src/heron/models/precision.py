@@ -14,7 +14,9 @@ from heron.base.terminal import first_time
 from heron.data.config import RunSettings
 from heron.data.readers import Run
 
-AUTO, FULL, HALF = "auto", "32-true", "bf16-mixed"
+AUTO = "auto"
+FULL = "32-true"
+HALF = "bf16-mixed"
 
 
 def precision(config: RunSettings) -> str:

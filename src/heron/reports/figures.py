@@ -176,6 +176,7 @@ def _draw_confusion(axes: Axes, artefacts: Artefacts) -> None:
 
 
 def _draw_losses(axes: Axes, curves: dict[str, Curve]) -> None:
+    """Draw the losses of train and validation, or say that there are none."""
     if not any(name in curves for name, *_ in _LOSSES):
         say_missing(axes, "Loss", "no losses logged")
         return

@@ -103,7 +103,7 @@ def score_table(run: RunRecord) -> Table:
         rows.append((name, *cells))
 
     columns = ("metric", *splits, *systems)
-    return Table("Scores", columns, tuple(rows), " ".join(_score_notes(run, rows, columns)))
+    return Table("Scores", columns, rows, " ".join(_score_notes(run, rows, columns)))
 
 
 def _score_notes(
@@ -128,7 +128,7 @@ def _score_notes(
     return notes
 
 
-def headline(run: RunRecord, artefacts: Artefacts) -> list[tuple[str, str, str]]:
+def headline_facts(run: RunRecord, artefacts: Artefacts) -> list[tuple[str, str, str]]:
     """Say how good a run is, in a few facts: a name, its value, and an explanation.
 
     The first score with its interval stands beside that of a system that reads nothing: of classes
@@ -231,7 +231,7 @@ def class_table(run: RunRecord, split: str = "test") -> Table:
 
         rows.append((label, *cells))
 
-    return Table(f"{split}: classes", ("class", *columns), tuple(rows))
+    return Table(f"{split}: classes", ("class", *columns), rows)
 
 
 def stage_table(run: RunRecord) -> Table:
@@ -250,7 +250,7 @@ def stage_table(run: RunRecord) -> Table:
 
     planned = run.ledger["planned_steps"]
     note = f"{planned} optimizer steps were planned." if rows else ""
-    return Table("Spent", columns, tuple(rows), note)
+    return Table("Spent", columns, rows, note)
 
 
 def spent_cells(totals: Sequence[Mapping[str, Any]]) -> list[Cell]:
@@ -343,7 +343,7 @@ def run_page(
         missing=artefacts.missing,
         warnings=run.warnings,
         tables=[table for table in tables if table.rows],
-        headline=headline(run, artefacts),
+        headline=headline_facts(run, artefacts),
         panels=panels,
         split=artefacts.split,
         # Summaries are not right or wrong.

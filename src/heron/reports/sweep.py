@@ -279,7 +279,7 @@ def group_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
         notes.append(f"{SYNTHETIC.capitalize()}.")
 
     columns = (*groups[0].settings, "runs", *metrics)
-    return Table(f"{split}: scores", columns, tuple(rows), " ".join(notes))
+    return Table(f"{split}: scores", columns, rows, " ".join(notes))
 
 
 def runs_table(runs: Sequence[RunRecord]) -> Table:
@@ -293,7 +293,7 @@ def runs_table(runs: Sequence[RunRecord]) -> Table:
         cells = [cell_of(scores, metric) for metric in metrics]
         rows.append((run.job, run.state, minutes, *cells))
 
-    return Table("test: runs", ("run", "state", "minutes", *metrics), tuple(rows))
+    return Table("test: runs", ("run", "state", "minutes", *metrics), rows)
 
 
 def spent_table(runs: Sequence[RunRecord]) -> Table | None:
@@ -343,7 +343,7 @@ def spent_table(runs: Sequence[RunRecord]) -> Table | None:
     if first:
         notes.append(f"{_FIRST}: runs whose dynamics the curricula use come on top, once per seed.")
 
-    return Table("Spent", (*keys, "runs", *SPENT), tuple(rows), " ".join(notes))
+    return Table("Spent", (*keys, "runs", *SPENT), rows, " ".join(notes))
 
 
 def _spent(runs: Sequence[RunRecord]) -> list[tuple[System, Totals]]:
@@ -432,9 +432,16 @@ def _by_curriculum(systems: Sequence[System], missing: list[str]) -> list[Match]
     for settings, same in split_systems(trained, _is_shared):
         # Oversampling makes another baseline, whether or not it was swept over.
         for rows in dict.fromkeys(map(_oversampling, same)):
-            alike = [system for system in same if _oversampling(system) == rows]
-            without = [system for system in alike if system.runs[0].curriculum == "none"]
-            curricula = [system for system in alike if system.runs[0].curriculum != "none"]
+            without = []
+            curricula = []
+            for system in same:
+                if _oversampling(system) != rows:
+                    continue
+                if system.runs[0].curriculum == "none":
+                    without.append(system)
+                else:
+                    curricula.append(system)
+
             if curricula and len(without) == 1:
                 where = settings_line(settings)
                 matches.append(Match(where, without[0], (*without, *curricula)))

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from heron.base.cells import Cell, Formatted, Interval, Table, summarize
+from heron.base.cells import Cell, Formatted, Interval, Row, Table, summarize
 from heron.base.errors import ConfigError
 from heron.metrics.names import COPIED_NOTE
 from heron.metrics.paired import (
@@ -381,7 +381,7 @@ def _difference(bootstrap: Bootstrap, comparison: Comparison) -> Cell:
 def systems_table(comparison: Comparison, split: str) -> Table:
     """Show each system beside the baseline: mean ± sd, best run, difference, p-values."""
     metric = comparison.settings.metric
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     for result in comparison.systems:
         cells: list[Cell] = [None] * 5
         tested = result.against
@@ -404,7 +404,7 @@ def systems_table(comparison: Comparison, split: str) -> Table:
     title = f"{split}: {metric} against {comparison.baseline}, {comparison.rows:,} rows"
     tests = ("difference", "p", "p (Holm)", "p (bootstrap)", "p (McNemar)")
     columns = ("system", metric, "best", *tests)
-    return Table(title, columns, tuple(rows), _note(comparison))
+    return Table(title, columns, rows, _note(comparison))
 
 
 def _note(comparison: Comparison) -> str:
@@ -437,7 +437,7 @@ def _note(comparison: Comparison) -> str:
 
 def tests_table(comparison: Comparison) -> Table:
     """Show Cochran's Q over all systems, and Mann-Whitney over the seeds' scores."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     cochran = comparison.cochran_q
     if cochran:
         systems = f"all {len(comparison.systems)} systems, best on validation"
@@ -462,7 +462,7 @@ def tests_table(comparison: Comparison) -> Table:
     )
     columns = ("test", "systems", "unit", "n", "statistic", "p", "least p")
 
-    return Table("Further tests", columns, tuple(rows), note)
+    return Table("Further tests", columns, rows, note)
 
 
 def seeds_table(comparison: Comparison) -> Table:
@@ -488,7 +488,7 @@ def seeds_table(comparison: Comparison) -> Table:
     tests = ("difference", "p (randomisation)", "p (bootstrap)", "p (McNemar)")
     columns = ("system", "seed", comparison.settings.metric, comparison.baseline, *tests)
     note = "Same seed with same seed; these p-values are not corrected for their number."
-    return Table("Seed by seed", columns, tuple(rows), note)
+    return Table("Seed by seed", columns, rows, note)
 
 
 def to_json(comparison: Comparison, split: str) -> dict[str, Any]:

@@ -17,7 +17,14 @@ from typing import Any
 
 from heron.base.errors import ConfigError, DataError, Problem, first_few, raise_all
 from heron.base.run_folder import RunFolder
-from heron.base.tables import NotTextError, cell_text, is_missing, plain_value, read_table
+from heron.base.tables import (
+    NotTextError,
+    cell_text,
+    is_missing,
+    plain_value,
+    read_table,
+    text_or_empty,
+)
 
 GOLDS = "golds"  # the column with all right texts of a row
 # Accepted names of columns; a frame has each under the first one.
@@ -85,7 +92,7 @@ class Frame:
         """Read a column as texts, empty where there is none."""
         cells = self.columns.get(name, [None] * len(self))
         try:
-            return ["" if is_missing(cell) else cell_text(cell) for cell in cells]
+            return [text_or_empty(cell) for cell in cells]
         except NotTextError as error:
             raise DataError(str(self.path), f"a cell of '{name}' {error}") from error
 

@@ -44,6 +44,7 @@ from heron.metrics.config import Relaxed
 from heron.metrics.names import further_scores
 from heron.results.frame import Frame, texts_of
 from heron.tasks.scoring import (
+    PREDICTION_COLUMNS,
     BertScoreOptions,
     ClassScores,
     TextScores,
@@ -57,8 +58,6 @@ from heron.tasks.task import scores_of
 GUIDS = ("guid", "id")
 # `named_label` first: where a file has it, its `label` is a number.
 GOLD_COLUMNS = ("named_label", "label", "gold", "gold_label")
-# `label` last: where a file has another one as well, `label` is the gold one.
-PREDICTION_COLUMNS = ("prediction", "pred", "predicted_label", "label")
 # Fixes suggested where a predicted cell is not a label.
 _NAMING_LABELS = (
     "labels=A,B,... names all labels; whole numbers are then their positions, from 0",
@@ -183,9 +182,9 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
     gold.require(*filter(None, (options.guid_column, options.group_column)))
     predictions = _read_predicted(options.predictions)
     label = _gold_column(options, config, gold)
-    column = _column(
-        predictions, options.prediction_column, PREDICTION_COLUMNS, "prediction_column"
-    )
+    # `label` last: where a file has another one as well, `label` is the gold one.
+    usual = (*PREDICTION_COLUMNS, "label")
+    column = _column(predictions, options.prediction_column, usual, "prediction_column")
 
     config = _with_labels(options, config, gold, label)
     guid = _gold_ids(options, config, gold, predictions)
@@ -209,14 +208,15 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
 
     probabilities_NC = None
     table: dict[str, Any] = {"guid": aligned["guid"], "gold": golds, "prediction": predicted}
-    names = [name.removeprefix("p/") for name in aligned.columns if name.startswith("p/")]
-    absent = [f"p/{name}" for name in classes if name not in names]
+    columns_of_p = [name for name in aligned.columns if name.startswith("p/")]
+    probability_classes = [name.removeprefix("p/") for name in columns_of_p]
+    absent = [f"p/{name}" for name in classes if name not in probability_classes]
     if not absent:
-        probabilities_NC = _probabilities(aligned, names)
-        for number, name in enumerate(names):
-            table[f"p/{name}"] = probabilities_NC[:, number]
+        probabilities_NC = _probabilities(aligned, columns_of_p)
+        for number, name in enumerate(columns_of_p):
+            table[name] = probabilities_NC[:, number]
 
-        predicted_N = [names.index(name) for name in predicted]
+        predicted_N = [probability_classes.index(name) for name in predicted]
         chosen_N = probabilities_NC[range(len(golds)), predicted_N]
         against = int((chosen_N < probabilities_NC.max(axis=1)).sum())
         if against:
@@ -224,7 +224,7 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
                 f"{against} of {len(predicted)} predictions are not the label of the largest "
                 "probability: ece, mce and brier judge the probabilities, all else the predictions"
             )
-    elif names:
+    elif columns_of_p:
         notes.append(f"{predictions.path} has no {', '.join(absent)}: calibration is not scored")
 
     # A row without a group is one of its own, under a name that no group has.
@@ -236,9 +236,9 @@ def _score_labels(options: ScoreOptions, config: DataConfig) -> Scored:
         classes,
         relaxed=options.relaxed,
         probabilities_NC=probabilities_NC,
-        classes=names,
+        probability_classes=probability_classes,
         # Probabilities may be rounded to two decimals; 1e-9 is for sums of floats.
-        tolerance=max(TOLERANCE, 0.005 * len(names)) + 1e-9,
+        tolerance=max(TOLERANCE, 0.005 * len(columns_of_p)) + 1e-9,
         groups=groups if options.group_column else None,
         resamples=options.resamples,
         seed=options.seed,
@@ -267,10 +267,10 @@ def _gold_ids(
     return gold.find((usual, *GUIDS)) or "guid"
 
 
-def _probabilities(predictions: Frame, names: Sequence[str]) -> np.ndarray:
+def _probabilities(predictions: Frame, columns: Sequence[str]) -> np.ndarray:
     """Read the probabilities of classes, float64_NC; a DataError where some are no numbers."""
     try:
-        return np.array([predictions[f"p/{name}"] for name in names], dtype=np.float64).T
+        return np.array([predictions[name] for name in columns], dtype=np.float64).T
     except ValueError as error:
         raise DataError(str(predictions.path), f"probabilities p/...: {error}") from error
 

@@ -34,6 +34,10 @@ class Shipped:
     sha256: dict[str, str]  # hash of each split file that was read
     dropped: Mapping[str, Mapping[str, int]]  # rows left out, by split and reason
 
+    def all_examples(self) -> list[Example]:
+        """List the examples of all splits."""
+        return [example for examples in self.splits.values() for example in examples]
+
 
 def read_shipped(
     config: DataConfig, data_dir: Path, cache_dir: Path, carved: bool = False

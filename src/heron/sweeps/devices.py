@@ -108,7 +108,8 @@ class RanksProcess(JobProcess):
         """None while the job works; where one process has ended badly, the others are ended."""
         codes = [process.exit_code for process in self._ranks]
         if not self._first and any(codes):
-            self._first, self._until = codes, time.monotonic() + _FOR_RANKS
+            self._first = codes
+            self._until = time.monotonic() + _FOR_RANKS
             self._each(JobProcess.interrupt)
         elif self._first and time.monotonic() > self._until:
             self._each(JobProcess.end)

@@ -47,7 +47,8 @@ class JobComposer:
     """
 
     def __init__(self, loader: ConfigLoader, master: DictConfig, jobs: Sequence[Sequence[str]]):
-        self.loader, self.master = loader, master
+        self.loader = loader
+        self.master = master
         self._common = set(jobs[0]).intersection(*jobs) if jobs else set[str]()
         # Hydra composes this name from all overrides.
         self._whole = "override_dirname}" in OmegaConf.to_yaml(master)
@@ -150,7 +151,8 @@ def _experiments(
     """
     params = master.hydra.sweeper.params or {}
     if "experiment" in params:
-        typed, params = _unfolded(master, typed), {}
+        typed = _unfolded(master, typed)
+        params = {}
 
     rows = sweep_rows(loader, typed, params)
     names: list[str] = []

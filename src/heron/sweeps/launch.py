@@ -105,7 +105,8 @@ class Launch:
     """Runs a sweep's jobs for Hydra, which may launch them in several batches."""
 
     def __init__(self, context: HydraContext, master: DictConfig, n_jobs: int):
-        self.context, self.master = context, master
+        self.context = context
+        self.master = master
         self.plan = JobPlan()
         self.sweep = Sweep(n_jobs)
 
@@ -171,7 +172,8 @@ def _compose(
 
 def _numbered(whole: DictConfig, number: int) -> DictConfig:
     with open_dict(whole.hydra):
-        whole.hydra.job.id, whole.hydra.job.num = str(number), number
+        whole.hydra.job.id = str(number)
+        whole.hydra.job.num = number
     return whole
 
 
@@ -201,7 +203,8 @@ def returned(words: Sequence[str], outcome: JobOutcome | HeronError | None) -> J
 
 def run_grid(sweeper: Any) -> list[list[JobReturn]]:
     """Launch every point of a grid."""
-    loader, config = sweeper.hydra_context.config_loader, sweeper.config
+    loader = sweeper.hydra_context.config_loader
+    config = sweeper.config
     jobs = grid(loader, config)
     begin_sweep(loader, config, jobs[0])
     waiting: Any = nullcontext()

@@ -83,7 +83,8 @@ def distribution(override: Override) -> BaseDistribution:
     """
     swept = override.value()
     if isinstance(swept, IntervalSweep):
-        low, high = swept.start or 0, swept.end or 0
+        low = swept.start or 0
+        high = swept.end or 0
         kind = _kind_of_numbers(low, high)
         return kind(low, high, "log" in swept.tags)
     values = list(dict.fromkeys(override.sweep_string_iterator()))
@@ -179,11 +180,13 @@ class Search:
     """
 
     def __init__(self, sweeper: Any):
-        config, loader = sweeper.config, sweeper.hydra_context.config_loader
+        config = sweeper.config
+        loader = sweeper.hydra_context.config_loader
         self.rows: dict[str, str] = {}  # overrides as typed, by key
         self.space: dict[str, BaseDistribution] = {}
         for row in sweep_rows(loader, typed_words(config), config.hydra.sweeper.params):
-            name, is_swept = row.get_key_element(), row.is_sweep_override()
+            name = row.get_key_element()
+            is_swept = row.is_sweep_override()
             key = key_of(name)
             if key in _REFUSED and (is_swept or key == "run.job"):
                 why = _REFUSED[key]
@@ -192,6 +195,7 @@ class Search:
             self.rows[name] = str(row.input_line)
             if is_swept:
                 self.space[name] = distribution(row)
+
         vary(config, map(key_of, self.space))
         self.settings = settings_of(config.hydra.sweeper)
         self.refused: list[JobReturn] = []
@@ -207,8 +211,8 @@ class Search:
         self.name = _study_name(first, self.space)
         if not first.run.resume:
             forget_study(self.folder, self.name)
-        epochs = first.trainer.max_epochs
 
+        epochs = first.trainer.max_epochs
         self._study = open_study(self.folder, self.name, self.settings, epochs, self.monitor)
 
         fixed = [line for key, line in self.rows.items() if key not in self.space]

@@ -55,7 +55,8 @@ class Sweep:
     """
 
     def __init__(self, n_jobs: int = 1, total: int = 0):
-        self.n_jobs, self.total = n_jobs, total
+        self.n_jobs = n_jobs
+        self.total = total
         self.preload: tuple[str, ...] = ()  # modules that the jobs' server imports besides its own
         self.isolate = True
         self._jobs: Sequence[Run] = ()  # jobs of the last batch
@@ -132,7 +133,8 @@ class Sweep:
 
     def _look(self) -> tuple[list[Run], list[Run]]:
         """Count jobs that other commands ended; returns those they work on, and the rest."""
-        busy, free = [], []
+        busy = []
+        free = []
         for job in self._open_jobs():
             state = self._state(job)
             if state == "busy":
@@ -188,7 +190,8 @@ class Sweep:
 
     def _print_kept(self) -> None:
         states = [outcome.state for outcome in self._own()]
-        done, pruned = states.count("done"), states.count("pruned")
+        done = states.count("done")
+        pruned = states.count("pruned")
         if done or pruned:
             counts = f"{done} of {self._of()} jobs done already"
             if pruned:
@@ -309,7 +312,8 @@ def best_so_far(outcomes: Sequence[JobOutcome]) -> str:
     scored = [outcome for outcome in outcomes if outcome.score is not None]
     if not scored:
         return ""
-    values, complexities = [], []
+    values = []
+    complexities = []
     for outcome in scored:
         config = outcome.job.config
         values.append(signed(config.trainer.monitor, outcome.score or 0.0))

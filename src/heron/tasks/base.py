@@ -291,13 +291,15 @@ class TaskModule(pl.LightningModule):
         total: Any = self.trainer.strategy.reduce(output.weight.clone(), reduce_op="sum")
         divisor = torch.where(total > 0, total, 1.0)
         if batch_idx % self.trainer.accumulate_grad_batches == 0:
-            self._first, self._total = divisor, torch.zeros_like(total)
+            self._first = divisor
+            self._total = torch.zeros_like(total)
         self._total += total
 
         weight = output.weight * processes  # DDP averages their gradients
         if self._is_shown():
             loss = output.loss.detach() * (weight / divisor)
-            rows, is_synced = len(batch), processes > 1
+            rows = len(batch)
+            is_synced = processes > 1
             self.log("train/loss_step", loss, True, batch_size=rows, sync_dist=is_synced)
             for name, rate in self.learning_rates().items():
                 self.log(f"lr/{name}", rate, batch_size=rows)
@@ -312,7 +314,8 @@ class TaskModule(pl.LightningModule):
         steps, losses, weights = zip(*self._losses, strict=True)
         self._losses = []
         # One transfer from the device for all of them.
-        loss_values, weight_values = torch.stack(losses).tolist(), torch.stack(weights).tolist()
+        loss_values = torch.stack(losses).tolist()
+        weight_values = torch.stack(weights).tolist()
         for step, loss, weight in zip(steps, loss_values, weight_values, strict=True):
             if not math.isfinite(loss):
                 raise HeronError(f"the loss is {loss} at step {step}: training diverged. {_CALMER}")
@@ -435,7 +438,9 @@ class TaskModule(pl.LightningModule):
 
     def on_test_epoch_end(self) -> None:
         """Log every score of each of `DataModule.tests` under its name, as in `scores.json`."""
-        data, tested, self._kept = self.data(), self._kept, {}
+        data = self.data()
+        tested = self._kept
+        self._kept = {}
         for number, split in enumerate(data.tests):
             outputs = self._of_all(tested.get(number, []))
             require_finite(self, outputs, data, split)

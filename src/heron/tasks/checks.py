@@ -18,7 +18,8 @@ def run_problems(config: Any) -> Iterator[str]:
     Yields:
         A sentence for each problem, with its keys.
     """
-    task, data = config.task, config.data
+    task = config.task
+    data = config.data
     if data.task != task.name:
         task_option = f"{{override /task@_global_.task: {data.task}}}"
         yield (
@@ -50,7 +51,8 @@ def run_problems(config: Any) -> Iterator[str]:
 
 def baseline_problems(config: Any) -> Iterator[str]:
     """Check that a baseline fits the task."""
-    name, task = config.baseline.name, config.task.name
+    name = config.baseline.name
+    task = config.task.name
     fitting = tasks_of_baseline(name)
     if task in fitting:
         yield from BASELINES[name].problems(config)
@@ -72,7 +74,8 @@ def curriculum_problems(config: Any) -> Iterator[str]:
     Args:
         config: of a run with a curriculum.
     """
-    curriculum, dynamics = config.curriculum, config.dynamics
+    curriculum = config.curriculum
+    dynamics = config.dynamics
     task = config.task.name
     if curriculum.difficulty == "sts" and "pair" not in TASKS[task].forms:
         fitting = [other for other in TASKS if "pair" in TASKS[other].forms]
@@ -100,7 +103,8 @@ def _form_problem(config: Any) -> str:
     Args:
         config: of a run without a baseline.
     """
-    head, task = config.head, config.task.name
+    head = config.head
+    task = config.task.name
     forms = TASKS[task].forms
     if head.input not in forms:
         if head.input not in tuple(FORMS):
@@ -135,7 +139,9 @@ def _head_problems(config: Any) -> Iterator[str]:
     Yields:
         A sentence for each problem, with its keys.
     """
-    head, encoder, task = config.head, config.encoder, config.task.name
+    head = config.head
+    encoder = config.encoder
+    task = config.task.name
     own = TASKS[task].rules.classifiers
     if own and (head.pooling != "tokens" or head.classifier not in own):
         yield (

@@ -50,7 +50,8 @@ class ClassificationModule(TaskModule):
         super().__init__(config, encoder, head, weights_C)
         inverse_C = None
         if config.head.both_ways:
-            labels, inverse = config.data.label_order, config.data.inverse
+            labels = config.data.label_order
+            inverse = config.data.inverse
             inverse_C = torch.tensor([labels.index(inverse.get(label, label)) for label in labels])
         self.register_buffer("inverse_C", inverse_C, persistent=False)
         self.register_buffer("soft_RC", None, persistent=False)
@@ -103,7 +104,8 @@ class ClassificationModule(TaskModule):
         swapped_RC = swapped_RC[:, self.inverse_C]
         swapped_loss, _ = self._loss(swapped_RC, batch)
         loss = (loss + swapped_loss) / 2
-        log_p_RC, swapped_log_p_RC = logits_RC.log_softmax(dim=1), swapped_RC.log_softmax(dim=1)
+        log_p_RC = logits_RC.log_softmax(dim=1)
+        swapped_log_p_RC = swapped_RC.log_softmax(dim=1)
         logits_RC = (log_p_RC + swapped_log_p_RC) / 2
         return _output(loss, weight, logits_RC, batch)
 
@@ -192,7 +194,8 @@ def _output(loss: Tensor, weight: Tensor, logits_RC: Tensor, batch: Batch) -> St
         batch: with their labels.
     """
     rows = 0 if batch.is_stand_in else len(batch)
-    labels_R, rows_R = batch.labels_R[:rows], batch.rows_R[:rows]
+    labels_R = batch.labels_R[:rows]
+    rows_R = batch.rows_R[:rows]
     logits_RC = logits_RC[:rows]
     finite_R = logits_RC.isfinite().all(dim=1)
     return StepOutput(loss, weight, labels_R, rows_R, logits_RC=logits_RC, finite_R=finite_R)

@@ -188,7 +188,8 @@ class TrainerConfig(ConstrainedConfig):
         if machines != 1:
             yield f"trainer.num_nodes={machines}: a run has one; pl.Trainer in a script takes more"
 
-        several_devices, fsdp = self.devices > 1, self.strategy == "fsdp"
+        several_devices = self.devices > 1
+        fsdp = self.strategy == "fsdp"
         if several_devices and self.accelerator in ("mps", "tpu"):
             yield (
                 f"trainer.devices={self.devices}: several devices need trainer.accelerator=cpu or "
@@ -428,7 +429,8 @@ def read(values: Mapping[Any, Any], composed: bool = False) -> Config:
 
 def _reads_train(config: Config) -> bool:
     """Tell whether a run needs the train file: to be fitted, or to take a split from it."""
-    name, data = config.baseline.name, config.data
+    name = config.baseline.name
+    data = config.data
     is_fitted = name == "none" or BASELINES[name].reads_train
     return is_fitted or data.folds.count > 0 or not {VALIDATION, TEST} <= data.files.keys()
 

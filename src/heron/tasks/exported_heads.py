@@ -47,7 +47,8 @@ _DROPOUTS = ("classifier_dropout", "cls_dropout", "pooler_dropout", "seq_classif
 # activations: relu(z) - relu(-z) = z, also for GELU; shifted tanh add up to a straight line, with
 # an error of 1e-7 of its range. No weight is very large or small, so that the model can be trained
 # further: AdamW moves all weights by the same amount.
-_APART, _MARGIN = 0.56, 1.5  # distance of two tanh; how far they continue beyond the range
+_APART = 0.56  # distance of two tanh
+_MARGIN = 1.5  # how far they continue beyond the range
 _MOST = 64  # most tanh per logit, with a range of 16 on both sides
 _LEAST = 1 / 16  # least scale of a logit before tanh; 1 / scale multiplies its change in a step
 
@@ -74,7 +75,8 @@ def class_head_in_transformers(
     dense_name, out_name, function = _CLASSIFIERS[settings.model_type]
     changed = {}
     if head.config.classifier == "per_event" and function == "tanh":  # of experiments/trc
-        dense, out = head.classifier.dense, head.classifier.classes
+        dense = head.classifier.dense
+        out = head.classifier.classes
     elif head.config.classifier == "linear":
         layers = _two_layers(head.classifier[-1], encoder, function)
         if layers is None:

@@ -137,8 +137,11 @@ class ClassPredictions(Predictions):
             Headline scores and scores of classes; of rows with probabilities, calibration; with
             `task.bootstrap`, intervals. Fractions from 0 to 1.
         """
-        task, classes, groups = config.task, config.data.label_order, self.groups
-        rows, golds = [], []
+        task = config.task
+        classes = config.data.label_order
+        groups = self.groups
+        rows = []
+        golds = []
         for row, label in enumerate(self.golds):
             if label is not None:
                 rows.append(row)
@@ -155,7 +158,7 @@ class ClassPredictions(Predictions):
             [self.texts[row] for row in rows],
             classes,
             probabilities_NC=probabilities_RC,
-            classes=classes,
+            probability_classes=classes,
             groups=[groups[row] for row in rows] if task.resample == "group" else None,
             resamples=task.bootstrap,
             **TASKS[task.name].score_options(config),

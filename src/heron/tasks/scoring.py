@@ -39,6 +39,10 @@ if TYPE_CHECKING:  # start-up time
         [Sequence[str], Sequence[Sequence[str]], Language | None, bool | None], dict[str, Floats]
     ]
 
+# Usual names of a column of predictions, none of a gold one; `heron predict` writes no other
+# column under them.
+PREDICTION_COLUMNS = ("prediction", "pred", "predicted_label", "prediction_text")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassScores:
@@ -95,7 +99,7 @@ def score_classes(
     *,
     relaxed: str = "recode",
     probabilities_NC: np.ndarray | None = None,
-    classes: Sequence[str] = (),
+    probability_classes: Sequence[str] = (),
     tolerance: float = TOLERANCE,
     groups: Sequence[str] | None,
     resamples: int,
@@ -106,7 +110,7 @@ def score_classes(
     Args:
         task, golds, predicted, labels, relaxed: as in `score_task`.
         probabilities_NC: of every class; a row of NaN does not count. None: no calibration.
-        classes: the columns' names, which include `labels`.
+        probability_classes: the class of each column of probabilities; `labels` are among them.
         tolerance: how far a row of probabilities may be from a sum of 1.
         groups: see `bootstrap_intervals`.
         resamples: of the bootstrap; 0 computes no intervals.
@@ -114,8 +118,8 @@ def score_classes(
     """
     scores = score_task(task, golds, predicted, labels, relaxed=relaxed)
     if probabilities_NC is not None:
-        place = {name: column for column, name in enumerate(classes)}
-        gold_N = np.array([place[gold] for gold in golds], dtype=np.int64)
+        column_of = {name: column for column, name in enumerate(probability_classes)}
+        gold_N = np.array([column_of[gold] for gold in golds], dtype=np.int64)
         known_N = ~np.isnan(probabilities_NC).all(axis=1)
         scores |= calibration_scores(
             probabilities_NC[known_N], gold_N[known_N], tolerance=tolerance
@@ -190,7 +194,8 @@ class BertScoreOptions:
         Raises:
             ConfigError: an unknown value, or no layer for the encoder.
         """
-        values, names = {"model": self.bertscore}, {"model": "bertscore"}
+        values = {"model": self.bertscore}
+        names = {"model": "bertscore"}
         for option, value in vars(self).items():
             if option.startswith("bertscore_"):
                 name = option.removeprefix("bertscore_")

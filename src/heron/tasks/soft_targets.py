@@ -44,7 +44,8 @@ def soft_targets(config: Config, data: DataModule) -> Tensor:
         DataError: a label that is no class, predictions without a column for a class, or dynamics
             of other rows or labels.
     """
-    soft, labels = config.optim.soft, config.data.label_order
+    soft = config.optim.soft
+    labels = config.data.label_order
     features = data.features[TRAIN]
     rows = {guid: row for row, guid in enumerate(features.guids)}
     sum_RC = np.zeros((len(rows), len(labels)), dtype=np.float64)
@@ -115,7 +116,8 @@ def _add_labels(
         data: with the examples of train.
         config: of the run.
     """
-    labels, reader = config.data.label_order, LabelReader(config.data, name)
+    labels = config.data.label_order
+    reader = LabelReader(config.data, name)
     for example in data.examples[TRAIN]:
         try:
             label = reader.read(example.side.get(name))
@@ -160,7 +162,8 @@ def _weights(config: Config, data: DataModule) -> np.ndarray:
         config: of the run.
         data: with the features of train, and perhaps of validation.
     """
-    suspects, features = config.optim.suspects, data.features[TRAIN]
+    suspects = config.optim.suspects
+    features = data.features[TRAIN]
     gold_R = np.asarray(features.labels_R)
     labelled_K = np.flatnonzero(gold_R != UNLABELLED)
     golds = {}

@@ -122,7 +122,8 @@ def class_data_problems(config: DataConfig) -> Iterator[str]:
 
 def class_score_names(config: Config) -> list[str]:
     """List the scores of a run, without their intervals."""
-    name, labels = config.task.name, config.data.label_order
+    name = config.task.name
+    labels = config.data.label_order
     options = TASKS[name].score_options(config)
     return list(score_task(name, labels, labels, labels, **options))
 

@@ -114,7 +114,8 @@ def token_span(chars_L2: np.ndarray, span: Span) -> TokenSpan | None:
         chars_L2: the characters of each token, end exclusive; -1 outside the text.
         span: in characters.
     """
-    start_L, end_L = chars_L2[:, 0], chars_L2[:, 1]
+    start_L = chars_L2[:, 0]
+    end_L = chars_L2[:, 1]
     overlaps_L = (start_L < span.end) & (end_L > span.start) & (end_L > start_L)
     tokens = np.flatnonzero(overlaps_L)
     if not len(tokens):

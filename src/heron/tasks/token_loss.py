@@ -53,7 +53,9 @@ class _TokenLoss(torch.autograd.Function):
             logits_NV: see `token_loss`, as the others.
         """
         empty_N = torch.zeros(0, dtype=_precise(logits_NV), device=logits_NV.device)
-        losses, totals, seen = [empty_N], [empty_N], [empty_N.new_zeros(0, 3)]
+        losses = [empty_N]
+        totals = [empty_N]
+        seen = [empty_N.new_zeros(0, 3)]
         for tokens, scores_KV in _parts(logits_NV):
             gold_K1 = gold_N[tokens, None]
             gold_K = scores_KV.gather(1, gold_K1)[:, 0]
@@ -70,7 +72,8 @@ class _TokenLoss(torch.autograd.Function):
                 top_K2, best_K2 = scores_KV.topk(2, dim=1)
                 is_right_K = best_K2[:, 0] == gold_K1[:, 0]
                 other_K = torch.where(is_right_K, top_K2[:, 1], top_K2[:, 0])
-                log_p_K, margin_K = gold_K - total_K, gold_K - other_K
+                log_p_K = gold_K - total_K
+                margin_K = gold_K - other_K
                 right_K = is_right_K.to(total_K.dtype)
                 seen.append(torch.stack([log_p_K, right_K, margin_K], dim=1))
 

@@ -162,7 +162,7 @@ def by_overlap(slicer: Slicer) -> AnalysisResult:
     table = Table(
         title="Accuracy by gold class and overlap",
         columns=("gold class", "rows", "overlap", *part_names),
-        rows=tuple(rows),
+        rows=rows,
         note=f"The columns to the right: share of the class's rows that is right. {slicer.note}",
     )
     outcome = slicer.slice(column)

@@ -196,8 +196,8 @@ class Slicer:
             rows = [(part.name, *part.cells.values()) for part in slices]
             table = Table(
                 title=f"{self.heading} by {column.title}",
-                columns=tuple(headings),
-                rows=tuple(rows),
+                columns=headings,
+                rows=rows,
                 note=f"{column.note} {self.note}".strip(),
             )
             tables.append(table)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from heron.base.cells import Table, summarize
 from heron.base.errors import ConfigError, nearest
-from heron.base.tables import cell_text, write_table
+from heron.base.tables import as_columns, cell_text, write_table
 from heron.base.terminal import print_lines, print_tables
 from heron.config.constraints import Count, Seed
 from heron.config.parsing import DataFolders, parse_options, parse_with_data, run_step
@@ -215,13 +215,12 @@ def _collect(arguments: Sequence[str]) -> int:
     if unfinished:
         print_lines(f"rows without all answers, left out: {', '.join(unfinished)}")
 
-    columns: dict[str, list[str]] = {name: [] for name in ("guid", "rater", *key.questions)}
+    rows = []
     for guid, rater, row_answers in answers.rows:
-        columns["guid"].append(guid)
-        columns["rater"].append(rater)
-        for question in key.questions:
-            columns[question].append(row_answers[question])
+        answers_of_row = [row_answers[question] for question in key.questions]
+        rows.append((guid, rater, *answers_of_row))
 
+    columns = as_columns(("guid", "rater", *key.questions), rows)
     path = options.out / "answers.csv"
     write_table(path, columns)
     print_lines(path)
@@ -264,7 +263,7 @@ def _tables(answers: RaterAnswers, key: StudyKey) -> list[Table]:
         ratings_table = Table(
             title="Ratings",
             columns=("question", "mean ± sd (n)", "difference", "low", "high", "rows"),
-            rows=tuple(rows),
+            rows=rows,
             note=(
                 "difference: mean absolute difference between the raters of a row, 95 % t-interval."
             ),

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy import stats
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
 
-from heron.base.cells import Cell, Interval, Table
+from heron.base.cells import Cell, Interval, Row, Table
 from heron.base.errors import Problem, raise_all
 from heron.metrics.intervals import number_groups, percentile_intervals, resample_groups
 from heron_tools.annotation.labels import Labels
@@ -394,7 +394,7 @@ def agreement_table(
             rows.append((group, agreement.measure, agreement.cell, agreement.n))
 
     note = f"[low, high]: 95 % {interval} over items. n: items used."
-    return Table("Agreement", ("items", "measure", "value", "n"), tuple(rows), note)
+    return Table("Agreement", ("items", "measure", "value", "n"), rows, note)
 
 
 def pair_table(labels: Labels, relaxed: str = "") -> Table:
@@ -408,7 +408,7 @@ def pair_table(labels: Labels, relaxed: str = "") -> Table:
     if relaxed:
         names += ["relaxed Cohen's kappa", "relaxed raw agreement"]
 
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     for first, second in combinations(range(len(labels.raters)), 2):
         pairs = pairs_of(labels, first, second)
         variants = [pairs]
@@ -424,7 +424,7 @@ def pair_table(labels: Labels, relaxed: str = "") -> Table:
         rows.append((*cells, len(pairs)))
 
     columns = ("rater", "other", *names, "n")
-    return Table("Pairs of raters", columns, tuple(rows))
+    return Table("Pairs of raters", columns, rows)
 
 
 def confusion_table(labels: Labels) -> Table:
@@ -432,13 +432,13 @@ def confusion_table(labels: Labels) -> Table:
     counts = Counter(pairs_of(labels, 0, 1))
     names = sorted({name for pair in counts for name in pair})
 
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     for row_name in names:
         row_counts = [counts[row_name, column_name] for column_name in names]
         rows.append((row_name, *row_counts))
 
     first, second = labels.raters
-    return Table(f"{first} (rows) and {second}", (first, *names), tuple(rows))
+    return Table(f"{first} (rows) and {second}", (first, *names), rows)
 
 
 def majority(labels: Labels) -> list[str]:

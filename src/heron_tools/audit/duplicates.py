@@ -14,7 +14,8 @@ import numpy.typing as npt
 from heron_tools.audit.findings import Finding, FindingRow, Measure, grouped, severity
 from heron_tools.audit.texts import Numbered, Splits, names_of, numbered
 
-IDENTICAL, LOOSE = "identical", "but for case, punctuation, spaces"
+IDENTICAL = "identical"
+LOOSE = "but for case, punctuation, spaces"
 _UNITS = {1: "text", 2: "pair"}  # by the number of a row's texts
 _SERIOUS_SHARE = 0.005  # of a split's rows
 

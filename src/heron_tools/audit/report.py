@@ -154,7 +154,7 @@ def print_summary(report: Report) -> None:
     for finding in shown:
         rows.append((finding.severity, finding.id, finding.title, finding.advice))
 
-    table = Table(title, ("severity", "id", "finding", "advice"), tuple(rows))
+    table = Table(title, ("severity", "id", "finding", "advice"), rows)
     if hold_results(tables=[table]):
         return
 
@@ -182,7 +182,7 @@ def measure_table(finding: Finding) -> Table | None:
         cells = [_cell(measure[column]) for column in columns]
         rows.append(tuple(cells))
 
-    return Table("Numbers", columns, tuple(rows), finding.meaning)
+    return Table("Numbers", columns, rows, finding.meaning)
 
 
 def _cell(value: str | int | float | None) -> Cell:

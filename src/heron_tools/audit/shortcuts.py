@@ -32,7 +32,9 @@ from heron_tools.audit.rules import (
 )
 from heron_tools.audit.texts import EVIDENCE, WINDOW, fields
 
-SERIOUS_GAIN, WARNING_GAIN = 0.05, 0.02  # accuracy above the majority class
+# Accuracy above the majority class.
+SERIOUS_GAIN = 0.05
+WARNING_GAIN = 0.02
 _CHANCE = 0.01  # family-wise error rate over all rules
 _LISTED = 25
 

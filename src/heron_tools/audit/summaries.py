@@ -12,11 +12,14 @@ from heron_tools.audit.findings import Finding, Measure, rows_of, severity
 from heron_tools.audit.texts import Splits, loose
 
 SHORT = 10  # words; shorter summaries are listed
-_COPIED_SERIOUS, _COPIED_WARNING = 0.2, 0.05  # of a split's rows
+# Shares of a split's rows.
+_COPIED_SERIOUS = 0.2
+_COPIED_WARNING = 0.05
 _SHORT_WARNING = 0.01
 _CUT_WIDTH = 1.1  # ratio of a peak's longest to shortest length
 # Minimum share of all rows in a peak, and minimum ratio of its size to its neighbours'.
-_CUT_SHARE, _CUT_RATIO = 0.1, 2.0
+_CUT_SHARE = 0.1
+_CUT_RATIO = 2.0
 _CUT_CERTAIN = 4.0  # minimum z of the difference of counts
 _CUT_ELSEWHERE = 0.1  # minimum share of rows far from the peak; else all texts have similar lengths
 

@@ -14,9 +14,13 @@ from heron.languages.words import MARKS, folded_words
 
 Splits = Mapping[str, Sequence[Example]]
 
-PREMISE, HYPOTHESIS = "premise", "hypothesis"
-ARTICLE, SUMMARY = "article", "summary"
-WINDOW, EVENTS, BETWEEN = "window", "events", "between"
+PREMISE = "premise"
+HYPOTHESIS = "hypothesis"
+ARTICLE = "article"
+SUMMARY = "summary"
+WINDOW = "window"
+EVENTS = "events"
+BETWEEN = "between"
 TEXT = "text"  # a row's only text
 EVIDENCE = (EVENTS, BETWEEN, TEXT)  # legitimate evidence for the label
 

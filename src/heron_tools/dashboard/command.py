@@ -27,6 +27,7 @@ def run(arguments: Sequence[str]) -> int:
     if options.wandb:
         from heron_tools.dashboard.workspace import save_workspace  # start-up time
 
-        name, runs = options.run.resolve().name, collect(options.run)
+        name = options.run.resolve().name
+        runs = collect(options.run)
         print_lines(save_workspace(name, runs, options.entity))
     return 0

@@ -18,7 +18,9 @@ from heron.data.features import FeatureOptions, Features
 from heron.tasks.text_features import text_features
 
 _PART = " #"  # precedes the number in the guids of a text's second and later sequences
-MASKED, SWAPPED = 0.8, 0.9  # of the chosen tokens, .8 are masked and .1 are replaced
+# Of the chosen tokens, .8 are masked and .1 are replaced.
+MASKED = 0.8
+SWAPPED = 0.9
 
 
 def text_sequences(
@@ -65,7 +67,8 @@ def texts_of_rows(guids: Sequence[str], texts: Sequence[str]) -> list[int]:
     Returns:
         The index in `texts` of each row's text.
     """
-    indices, index = [], -1
+    indices = []
+    index = -1
     for guid in guids:
         is_next = index + 1 < len(texts) and guid == texts[index + 1]
         if is_next:  # otherwise a later sequence of the same text

@@ -124,7 +124,8 @@ class MaskedModule(TaskModule):
         smoothing = self.config.optim.label_smoothing
         loss_N, seen_N3 = token_loss(logits, gold_N, smoothing, needs_sums)
 
-        rows, tokens = len(batch), len(gold_N)
+        rows = len(batch)
+        tokens = len(gold_N)
         sum_of_losses = loss_N.sum()
         loss = sum_of_losses / max(tokens, 1)
         if batch.is_stand_in:  # it counts for nothing
@@ -159,7 +160,8 @@ class MaskedModule(TaskModule):
         """
         assert isinstance(output, MaskedOutput)
         assert output.sums_R4 is not None
-        counts_R1, sums_R3 = output.sums_R4[:, :1], output.sums_R4[:, 1:]
+        counts_R1 = output.sums_R4[:, :1]
+        sums_R3 = output.sums_R4[:, 1:]
         means_R3 = sums_R3 / counts_R1
         return torch.cat([means_R3[:, :1].exp(), means_R3[:, 1:]], dim=1)
 
@@ -196,7 +198,8 @@ class MaskedModule(TaskModule):
             if row in ids_R:
                 ids_T[text].append(ids_R[row])
 
-        gold, best = [], []
+        gold = []
+        best = []
         to_tokens = data.tokenizer.convert_ids_to_tokens
         for parts in ids_T:
             gold_ids, best_ids = torch.cat(parts, dim=1).tolist() if parts else ([], [])

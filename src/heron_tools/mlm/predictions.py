@@ -57,7 +57,8 @@ class MaskedPredictions(Predictions):
 
     def details(self, config: Config) -> dict[str, list[Any]]:
         """See `Predictions`: loss in nats and accuracy of each text's masked tokens."""
-        losses, accuracies = [], []
+        losses = []
+        accuracies = []
         for sums in self.sums_T4:
             scores = score_sums(sums)
             losses.append(scores.get("loss"))

@@ -86,7 +86,8 @@ def text_table(path: Path, config: DataConfig) -> FileTable:
     Raises:
         DataError: the file cannot be read, or is of another type.
     """
-    kind, column = table_format(path), config.columns.text
+    kind = table_format(path)
+    column = config.columns.text
     if kind not in _SUFFIXES:
         return read_table(path, bad_rows="report", quoting=config.quoting)
 

@@ -135,7 +135,9 @@ def _token(token: Any) -> Token:
     """Convert a token of Stanza, whose attributes may be None."""
     words = []
     for word in token.words:
-        lemma, pos, feats = word.lemma or "", word.upos or "", word.feats or ""
+        lemma = word.lemma or ""
+        pos = word.upos or ""
+        feats = word.feats or ""
         words.append(Word(word.text, lemma, pos, feats))
     return Token(token.text, tuple(words))
 

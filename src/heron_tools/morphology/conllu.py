@@ -161,7 +161,8 @@ class StoredAnalyses:
         Raises:
             DataError: texts are not found; quotes the first.
         """
-        analyses, missing = [], []
+        analyses = []
+        missing = []
         for text in texts:
             analysis = self._find(_plain(text))
             if analysis is None:
@@ -177,8 +178,10 @@ class StoredAnalyses:
 
     def _add(self, path: Path) -> None:
         """Read a file."""
-        sentences, analyses = [], []
-        length, sentence_at = 0, {0: 0}
+        sentences = []
+        analyses = []
+        length = 0
+        sentence_at = {0: 0}
         for sentence in read_conllu(path):
             text = _plain(sentence.text)
             if text:
@@ -211,7 +214,8 @@ class StoredAnalyses:
             if end not in sentence_at:
                 continue
             if self._texts[file_number].startswith(text, start):
-                first, last = sentence_at[start], sentence_at[end]
+                first = sentence_at[start]
+                last = sentence_at[end]
                 analyses = self._analyses[file_number][first:last]
                 return join(analyses)
         return None

@@ -37,7 +37,8 @@ def diversity(analyses: Sequence[Analysis]) -> Diversity:
         lemmas += analysis.lemmas
         tags += analysis.pos or ()
     by_lemma = type_token_ratio(lemmas)
-    ttr, by_pos = by_lemma, None
+    ttr = by_lemma
+    by_pos = None
     if all(analysis.pos is not None for analysis in analyses):
         by_pos = type_token_ratio(tags)
         ttr = (by_lemma + by_pos) / 2

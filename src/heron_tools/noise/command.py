@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from heron.base.cells import Cell, Formatted, Table
+from heron.base.cells import Formatted, Row, Table
 from heron.base.errors import ConfigError
 from heron.base.files import write_json
 from heron.base.run_folder import folder_inside, open_run
@@ -23,7 +23,7 @@ from heron.dynamics.difficulty import COLUMNS, SCORES, difficulty
 from heron.dynamics.files import read_dynamics
 from heron.reports.pages import cut_text
 from heron.training.stored import read_stored
-from heron_tools.noise.grading import TRUTH, Detection, grade, scores_of, wrong_labels
+from heron_tools.noise.grading import TRUTH, Detection, grade, suspicion_scores, wrong_labels
 
 _SHOWN = 5  # suspects that are printed; the file has all
 
@@ -100,7 +100,7 @@ def run(arguments: Sequence[str]) -> int:
             example = examples[guid]
             lengths.append(len(example.text) + len(example.text_pair or ""))
 
-        scores = scores_of(measured, np.asarray(lengths), config.seed)
+        scores = suspicion_scores(measured, np.asarray(lengths), config.seed)
         graded = grade(scores, wrong_N, measured.gold_N)
 
         stored = {}
@@ -139,7 +139,7 @@ def _show_suspects(
     table = Table(
         title=f"the {len(suspects)} most suspicious of {total} labels, the first of them",
         columns=("guid", "label", name, "text"),
-        rows=tuple(rows),
+        rows=rows,
         note=f"{name}: {score.formula}{unit}; the {score.hardest} values are suspicious.",
     )
     print_tables([table])
@@ -152,7 +152,7 @@ def _show_detection(graded: Mapping[str, tuple[Detection, float]], records: int)
         graded: by the name of the score; see `grade`.
         records: number of records in the run's dynamics.
     """
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     for name, (detection, auroc_within_classes) in graded.items():
         lift = float("nan")
         if detection.base_rate:
@@ -174,4 +174,4 @@ def _show_detection(graded: Mapping[str, tuple[Detection, float]], records: int)
         "the hardest tenth / share overall. class: an oracle that ranks by the share of wrong "
         "labels in each class."
     )
-    print_tables([Table("wrong labels found", columns, tuple(rows), note)])
+    print_tables([Table("wrong labels found", columns, rows, note)])

@@ -20,20 +20,20 @@ TRUTH = "truth"  # the key of `Example.side` with the true label
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """How well a score finds labels that are known to be wrong (flipped); fractions."""
+    """How well a score finds labels that are known to be wrong; fractions."""
 
     examples: int  # examples with a score
-    base_rate: float  # share of flipped labels: the precision of a random score
-    # Probability that a flipped example has the higher score; ties count half. NaN if all or none
-    # are flipped.
+    base_rate: float  # share of wrong labels: the precision of a random score
+    # Probability that a wrong label has a higher score than a right one; ties count half. NaN if
+    # all or none are wrong.
     auroc: float
-    precision: dict[int, float]  # share of flipped labels among the k highest scores, by k
+    precision: dict[int, float]  # share of wrong labels among the k highest scores, by k
     decile_rate: float  # precision of the hardest tenth
     decile_recall: float  # recall of the hardest tenth
 
 
 def detection(
-    score_N: np.ndarray, flipped_N: np.ndarray, ks: Sequence[int] = (10, 50, 100, 500)
+    score_N: np.ndarray, wrong_N: np.ndarray, ks: Sequence[int] = (10, 50, 100, 500)
 ) -> Detection:
     """Measure how well a difficulty score finds known label noise.
 
@@ -41,32 +41,32 @@ def detection(
 
     Args:
         score_N: the score, float; examples with NaN are left out.
-        flipped_N: whether each example's label is known to be wrong.
+        wrong_N: whether each example's label is known to be wrong.
         ks: for precision at k; those above the number of examples are left out, and the number of
-            flipped labels is added.
+            wrong labels is added.
 
     Raises:
         ConfigError: no example has a score.
     """
     is_scored_N = ~np.isnan(score_N)
     score = score_N[is_scored_N]
-    flipped = np.asarray(flipped_N, bool)[is_scored_N]
+    wrong = np.asarray(wrong_N, bool)[is_scored_N]
     total = len(score)
-    positives = int(flipped.sum())
+    positives = int(wrong.sum())
     if not total:
         raise ConfigError("no example has a score, so none can be graded")
 
     auroc = float("nan")
     if 0 < positives < total:
-        auroc = float(roc_auc_score(flipped, score))
+        auroc = float(roc_auc_score(wrong, score))
 
     precision = {}
     for k in sorted({*ks, positives}):
         if 0 < k <= total:
-            precision[k] = _hits(score, flipped, k) / k
+            precision[k] = _hits(score, wrong, k) / k
 
     decile = math.ceil(total / 10)
-    hits = _hits(score, flipped, decile)
+    hits = _hits(score, wrong, decile)
     return Detection(
         examples=total,
         base_rate=positives / total,
@@ -77,16 +77,16 @@ def detection(
     )
 
 
-def _hits(score: np.ndarray, flipped: np.ndarray, k: int) -> float:
-    """Count the flipped labels among the k highest scores, ties in expectation."""
+def _hits(score: np.ndarray, wrong: np.ndarray, k: int) -> float:
+    """Count the wrong labels among the k highest scores, ties in expectation."""
     rank = len(score) - k
     threshold = np.partition(score, rank)[rank]
     is_above = score > threshold
     is_tied = score == threshold
 
-    above = np.count_nonzero(flipped & is_above)
+    above = np.count_nonzero(wrong & is_above)
     drawn = k - np.count_nonzero(is_above)  # of the tied examples
-    return float(above + drawn * flipped[is_tied].mean())
+    return float(above + drawn * wrong[is_tied].mean())
 
 
 def wrong_labels(examples: Mapping[str, Example], guids: Sequence[str]) -> np.ndarray:
@@ -127,7 +127,7 @@ def auroc_within_classes(score_N: np.ndarray, wrong_N: np.ndarray, gold_N: np.nd
     return ordered / pairs if pairs else float("nan")
 
 
-def scores_of(
+def suspicion_scores(
     statistics: Statistics, lengths_N: np.ndarray, seed: int = 0
 ) -> dict[str, np.ndarray]:
     """Compute every score that can rank labels by suspicion, float64.

@@ -57,7 +57,8 @@ class LocalModel:
 
     def __init__(self, config: Config, settings: PromptingConfig):
         silence_libraries()
-        self.settings, self.most_tokens = settings, budget(config.batching)
+        self.settings = settings
+        self.most_tokens = budget(config.batching)
         self.accelerator = config.trainer.accelerator
         self.seed = config.seed
 
@@ -202,7 +203,8 @@ class LocalModel:
             for prompt in batch:
                 logprobs = []
                 for row, answer in zip(rows[prompt], answers[prompt], strict=True):
-                    place, length = place_of[row], len(answer)
+                    place = place_of[row]
+                    length = len(answer)
                     answer_LV = logprobs_BLV[place, -length:]
                     logprobs_L = answer_LV[torch.arange(length), list(answer)]
                     logprobs.append(float(logprobs_L.double().sum()))
@@ -343,7 +345,8 @@ class LocalModel:
         """
         device = self.model.device
         longest = max(map(len, rows))
-        tokens, mask = [], []
+        tokens = []
+        mask = []
         for row in rows:
             gap = [0] * (longest - len(row))
             own = row[shared:]
@@ -376,7 +379,9 @@ def _check_beginnings(choices: Sequence[str], sequences: Sequence[_Row]) -> None
 
 def _count_common(rows: Sequence[Any]) -> int:
     """Count the tokens that all rows begin with."""
-    first, last = min(rows), max(rows)  # in sorting order, all others lie between
+    # In sorting order, all others lie between.
+    first = min(rows)
+    last = max(rows)
     for index, (token, other) in enumerate(zip(first, last, strict=False)):
         if token != other:
             return index

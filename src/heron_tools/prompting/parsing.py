@@ -61,12 +61,14 @@ def parse_text(text: str, lead: str, none: str) -> Parsed:
         lead: see `parse_class`.
         none: the words for "no answer"; read as an empty text.
     """
-    answer, rule = text.strip(), "exact"
+    answer = text.strip()
+    rule = "exact"
     if not answer:
         return Parsed(None, "invalid")
     lead = lead.strip()
     if lead and answer != none and answer.startswith(lead):
-        answer, rule = answer.removeprefix(lead).strip(), "repeated lead"
+        answer = answer.removeprefix(lead).strip()
+        rule = "repeated lead"
     return Parsed("" if answer == none else answer, rule)
 
 
@@ -97,7 +99,8 @@ def _signs(text: str, lead: str, answers: Sequence[str]) -> str:
 
 def _lead(text: str, lead: str, answers: Sequence[str]) -> str:
     """Take what follows the lead, `Answer: e`."""
-    text, lead = text.lstrip(), lead.strip()
+    text = text.lstrip()
+    lead = lead.strip()
     if not lead or not text.startswith(lead):
         return ""
     return _plain(text.removeprefix(lead))

@@ -57,7 +57,8 @@ def plan(configs: Sequence[Config]) -> Table:
         planned.runs += 1
         examples = load_run_data(config).examples
         system = fit_prompted(config, examples.get("train", []))
-        translator, system.translator = system.translator, None  # nothing is sent
+        translator = system.translator
+        system.translator = None  # nothing is sent
         most_tokens = settings.sampling.max_tokens
         if settings.scoring == "likelihood":
             most_tokens = 0
@@ -72,7 +73,7 @@ def plan(configs: Sequence[Config]) -> Table:
     if translations:
         tokens = sum(map(estimate_tokens, translations.values()))
         rows.append(("translator", "", len(translations), "", f"~{tokens:,}", "", "-"))
-    return Table("nothing is sent", _COLUMNS, tuple(rows), _NOTE)
+    return Table("nothing is sent", _COLUMNS, rows, _NOTE)
 
 
 def _row(planned: _Planned) -> tuple[Cell, ...]:
@@ -80,14 +81,16 @@ def _row(planned: _Planned) -> tuple[Cell, ...]:
     config = planned.config
     model = config.prompting.model
     stored = Store(Path(config.paths.cache), model.name).find(planned.requests)
-    mark, count_tokens = "~", estimate_tokens
+    mark = "~"
+    count_tokens = estimate_tokens
     if model.backend == "local":
         from heron_tools.prompting.local import LocalModel  # start-up time: torch
 
         with suppress(ConfigError):  # the model is not on this machine
             local_model = LocalModel(config, config.prompting)
             local_model.tokenizer  # noqa: B018 (it is loaded)
-            mark, count_tokens = "", local_model.count_tokens
+            mark = ""
+            count_tokens = local_model.count_tokens
 
     calls = input_tokens = output_tokens = 0
     for key, (request, most_tokens) in planned.requests.items():

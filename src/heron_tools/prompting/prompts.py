@@ -54,7 +54,8 @@ class Prompter:
         """The answer for each class, in the order of the classes; empty without classes."""
         if not task_of(self.config).has_classes:
             return {}
-        own, words = self.prompt.answers, self.words["labels"]
+        own = self.prompt.answers
+        words = self.words["labels"]
         classes = self.config.data.label_order
         unknown = [name for name in own if name not in classes]
         if unknown:

@@ -31,7 +31,8 @@ class Server:
     """See `heron_tools.prompting.answers.Backend`."""
 
     def __init__(self, config: Config, settings: PromptingConfig):
-        self.settings, self.traffic = settings, settings.traffic
+        self.settings = settings
+        self.traffic = settings.traffic
 
     @cached_property
     def client(self) -> openai.OpenAI:
@@ -84,7 +85,8 @@ class Server:
             answer = self._once(request)
             if answer.text.strip() or answer.finish == "filtered":
                 return replace(answer, seconds=time.monotonic() - start_time)
-            error, attempts = "an empty answer", answer.attempts
+            error = "an empty answer"
+            attempts = answer.attempts
         except openai.APIStatusError as failure:
             status = failure.status_code
             if status == 400 and "content_filter" in str(failure.body):
@@ -143,7 +145,8 @@ def _chat_body(request: ModelRequest, settings: PromptingConfig) -> dict[str, An
 def _read_completion(body: Any) -> ModelAnswer:
     """Read a response of OpenAI's interface, or raise a ValueError."""
     try:
-        choice, usage = body["choices"][0], body.get("usage") or {}
+        choice = body["choices"][0]
+        usage = body.get("usage") or {}
         message = choice.get("message") or {"content": choice.get("text")}  # no chat: `text`
         text = message.get("content") or ""
         reason = choice.get("finish_reason")

@@ -30,7 +30,8 @@ def read_pool(config: Config, settings: PromptingConfig, own: Sequence[Example])
     """
     if not settings.shots:
         return []
-    data, name = config.data, settings.pool
+    data = config.data
+    name = settings.pool
     data_dir = Path(config.paths.data)
     table = data_dir / str(name)
     if name in (None, data.name):
@@ -71,7 +72,8 @@ class Shots:
         labels: Sequence[str],
         seed: int,
     ):
-        self.settings, self.seed = settings, seed
+        self.settings = settings
+        self.seed = seed
         texts = {text_key(row) for row in questions}
         guids = {row.guid for row in questions}
         if settings.pool is not None:  # guids of two data sets may be equal by chance

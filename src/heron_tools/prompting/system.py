@@ -236,7 +236,9 @@ class NamedClasses(ClassPredictions):
         """See the class."""
         scores = super().scores(config)
         rows = 0
-        golds, texts = [], []  # of the rows with a class
+        # Of the rows with a class.
+        golds = []
+        texts = []
         for gold, text in zip(self.golds, self.texts, strict=True):
             if gold is None:
                 continue
@@ -316,7 +318,8 @@ def asked_splits(config: Config, splits: Sequence[str]) -> list[str]:
 
 def problems(config: Config) -> Iterable[str]:
     """List settings that cannot work."""
-    settings, task = config.parts.get("prompting"), task_of(config)
+    settings = config.parts.get("prompting")
+    task = task_of(config)
     if settings is None:
         yield "baseline=prompted needs a model and a prompt: model=NAME prompt=NAME"
     elif settings.model.backend not in BACKENDS:

@@ -41,7 +41,8 @@ class Translator:
     """
 
     def __init__(self, config: Config, settings: PromptingConfig):
-        self.config, self.settings = config, settings.translation
+        self.config = config
+        self.settings = settings.translation
         self.backend = TRANSLATORS[self.settings.backend](config, settings)
         self.home = config.data.language
 
@@ -163,7 +164,8 @@ class LocalTranslation:
     """
 
     def __init__(self, config: Config, settings: PromptingConfig):
-        self.settings, self.most_tokens = settings.translation, budget(config.batching)
+        self.settings = settings.translation
+        self.most_tokens = budget(config.batching)
         self._loaded: dict[str, tuple[Any, Any]] = {}
 
     def answer(self, requests: Sequence[ModelRequest]) -> KeyedAnswers:

@@ -71,7 +71,8 @@ def comparison_table(
     marks: dict[str, None] = {}
     doubts = []
     for row in rows:
-        column, estimate = row.names[-1], row.estimate
+        column = row.names[-1]
+        estimate = row.estimate
         written[column] = max(written[column], own_digits(row.published))
         if row.printed:
             doubts.append(f"{', '.join(row.names)}: {row.printed}")
@@ -94,7 +95,7 @@ def comparison_table(
         notes.append(f"Counts {DAGGER} have no Δ: {reproduced:,} here, {published:,} in the paper.")
     if doubts:
         notes.append(f"Corrected or in doubt: {'; '.join(doubts)}.")
-    return Table(title, (*columns, *COLUMNS), tuple(cells), " ".join(filter(None, notes)))
+    return Table(title, (*columns, *COLUMNS), cells, " ".join(filter(None, notes)))
 
 
 def _is_count(estimate: Estimate) -> bool:
@@ -111,7 +112,8 @@ def _cells(row: Compared, digits: int, same_size: bool) -> tuple[Cell, ...]:
         digits: decimals of the published number; heron's gets more.
         same_size: whether the sums of all counts equal the paper's.
     """
-    published, estimate = row.published, row.estimate
+    published = row.published
+    estimate = row.estimate
     shown_published = None if published is None else f"{published:,.{digits}f}"
     first_cells = (*row.names, shown_published)
     if estimate is None:
@@ -130,7 +132,9 @@ def _cells(row: Compared, digits: int, same_size: bool) -> tuple[Cell, ...]:
         reproduced += f" ± {estimate.sd:.{decimals}f}"
     reproduced += size
 
-    interval, change, test = "", "", ""
+    interval = ""
+    change = ""
+    test = ""
     if estimate.low is not None and estimate.high is not None:
         low = format(estimate.low, spec)
         high = format(estimate.high, spec)
@@ -159,7 +163,8 @@ def against_published(published: float, estimate: Estimate, digits: int) -> str:
         digits: decimals of the published number.
     """
     distance = abs(estimate.value - published)
-    low, high = estimate.low, estimate.high
+    low = estimate.low
+    high = estimate.high
     if low is None or high is None:
         # Half a unit of the last digit, plus floating-point error.
         is_equal = distance <= 0.5 * 10**-digits * (1 + 1e-9)

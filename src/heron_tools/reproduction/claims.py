@@ -22,7 +22,9 @@ from heron_tools.reproduction.published import (
     published_value,
 )
 
-HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be decided"
+HOLDS = "holds"
+FAILS = "does not hold"
+OPEN = "cannot be decided"
 _COLUMNS = ("claim", "where", "the paper says", "recomputed", "verdict", "calculation")
 
 
@@ -93,9 +95,11 @@ def f1_range(precision: float, recall: float, half: float, rows: int = 0) -> tup
         rows: of the class, if known: recall times rows must be an integer. If none fits, the
             lowest F1 is above the highest.
     """
-    low, high = recall - half, recall + half
+    low = recall - half
+    high = recall + half
     if rows:
-        low, high = math.ceil(low * rows) / rows, math.floor(high * rows) / rows
+        low = math.ceil(low * rows) / rows
+        high = math.floor(high * rows) / rows
     lowest = _f1(max(precision - half, 0.0), max(low, 0.0))
     return lowest, _f1(precision + half, high)
 
@@ -122,7 +126,7 @@ def claims_table(paper: str, claims: Sequence[Claim]) -> Table:
         rows.append(row)
     failed = sum(claim.holds is False for claim in claims)
     title = f"{paper}: {len(claims)} claims, {failed} do not hold"
-    return Table(title, _COLUMNS, tuple(rows))
+    return Table(title, _COLUMNS, rows)
 
 
 def _number(value: float) -> str:

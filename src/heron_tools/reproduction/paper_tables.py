@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from heron.base.cells import Cell, Formatted, Summary, Table, show
+from heron.base.cells import Cell, Formatted, Row, Summary, Table, show
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import read_yaml
 from heron.metrics.names import COPIED_NOTE, is_minimised, signed
@@ -294,7 +294,7 @@ def _score_table(table: ScoreTable, groups: Sequence[System], note: str) -> Tabl
         notes.append(f"Cells of the grid are chosen by {table.rule.metric} on validation.")
     notes.append(note)
     caption = _caption(table, notes)
-    return Table(table.content["title"], tuple(columns), tuple(rows), caption)
+    return Table(table.content["title"], columns, rows, caption)
 
 
 def _score_row(table: ScoreTable, key: Names, group: System | None) -> tuple[Cell, ...]:
@@ -307,7 +307,10 @@ def _score_row(table: ScoreTable, key: Names, group: System | None) -> tuple[Cel
     """
     best_metric = table.content.get("best_run")
     decimals = table.content.get("decimals", DECIMALS)
-    split, other_settings, deviates, best_run = "", "", False, None
+    split = ""
+    other_settings = ""
+    deviates = False
+    best_run = None
     if group:
         split = table.split_of(group)
         other_settings = _other_settings(group, table.row_names)
@@ -346,7 +349,8 @@ def _caption(table: ScoreTable, notes: Sequence[str]) -> str:
         table: of the paper.
         notes: the end of the caption; empty ones are left out.
     """
-    corrected, doubtful = [], []
+    corrected = []
+    doubtful = []
     for key in table.printed:
         for title, _, cell in table.cells(key):
             if not isinstance(cell, Mapping):
@@ -425,7 +429,7 @@ def _figure_view(
     published_sd = {float(share): sd for share, sd in view["published_sd"].items()}
     shares = set(published_sd).union(*curves.values())
     marks = "; ".join(all_deviations)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     for share in sorted(shares):
         row: list[Cell] = [f"{share:.0%}", None]
         if share in published_sd:
@@ -443,7 +447,7 @@ def _figure_view(
         note += f" {DAGGER} {marks}."
         title += f" ({DAGGER} {marks})"
     columns = ("share of train", "paper's sd", *curves)
-    table = Table(view["title"], columns, tuple(rows), note)
+    table = Table(view["title"], columns, rows, note)
     return PaperView({name: table}, curves, title)
 
 
@@ -523,7 +527,7 @@ def chosen_table(runs: Sequence[RunRecord], rule: SelectionRule) -> Table | None
         f"Of the cells over {grid}, the one with the {end} {rule.metric} on validation (mean over "
         "the cell's seeds); test scores were not used."
     ]
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     for choice in choices:
         group = choice.group or System(choice.rest, ())
         row: list[Cell] = [group.settings.get(key) for key in keys]
@@ -538,7 +542,7 @@ def chosen_table(runs: Sequence[RunRecord], rule: SelectionRule) -> Table | None
 
     columns = [*keys, "cells", f"validation {rule.metric}"]
     columns += [f"test {metric}" for metric in metrics]
-    return Table("Chosen on validation", tuple(columns), tuple(rows), " ".join(notes))
+    return Table("Chosen on validation", columns, rows, " ".join(notes))
 
 
 def fraction_figure(view: PaperView) -> bytes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heron.base.cells import Cell, Table
+from heron.base.cells import Row, Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.terminal import begin, print_lines, print_tables
 from heron.config.constraints import Seed, field_types
@@ -73,7 +73,8 @@ def run(arguments: Sequence[str]) -> int:
     (target,) = targets
     _check_files(target, options.files)
     if target.experiment is None:
-        result, code = _computed(target, options, overrides), 0
+        result = _computed(target, options, overrides)
+        code = 0
     else:
         result, code = _trained(target, options, overrides)
     from heron_tools.reproduction.results import write_reproduction
@@ -149,7 +150,8 @@ def _trained(
             print_tables([plan_prompts([job.config for job in jobs])])
         return None, 0
 
-    filled, code = NOTHING, 0
+    filled = NOTHING
+    code = 0
     if options.files:
         filled = target.compute(_request(options))
     elif jobs:
@@ -242,7 +244,7 @@ def _absent_model(run: Run) -> str:
 
 def _jobs_table(target: Target, jobs: Sequence[Run], refused: Sequence[Refusal]) -> Table:
     """List the runs of a target: finished, to do, or not possible here."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     to_do = 0
     for job in jobs:
         state = job.folder.state()
@@ -259,7 +261,7 @@ def _jobs_table(target: Target, jobs: Sequence[Run], refused: Sequence[Refusal])
     if jobs:
         sweep = jobs[0].folder.path.parent
         note = f"Folders in {sweep}."
-    return Table(title, ("run", "state", "what is missing"), tuple(rows), note)
+    return Table(title, ("run", "state", "what is missing"), rows, note)
 
 
 def _report_paper(options: ReproduceOptions, targets: Sequence[Target]) -> int:

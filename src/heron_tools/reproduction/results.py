@@ -179,7 +179,8 @@ def of_runs(target: Target, runs: Sequence[RunRecord], filled: Filled = NOTHING)
         ConfigError: the paper has no published numbers to compare with.
     """
     published = read_published(target)
-    tables, figures = [], dict[str, bytes]()
+    tables = []
+    figures = dict[str, bytes]()
     for name, table in published_parts(target, published).items():
         values = filled.values.get(name, {})
         if "scores" not in table:
@@ -313,7 +314,8 @@ def write_paper_report(
         ConfigError: nothing has been reproduced.
     """
     paper_folder = folder / paper
-    results, missing = [], []
+    results = []
+    missing = []
     for target in targets:
         path = paper_folder / target.key / RESULT
         if path.is_file():
@@ -323,7 +325,7 @@ def write_paper_report(
     if not results and not more:
         raise ConfigError(f"{paper_folder} holds no results yet: heron reproduce {targets[0].name}")
 
-    tables = [*more, Table("Not reproduced here", ("target", "title"), tuple(missing))]
+    tables = [*more, Table("Not reproduced here", ("target", "title"), missing)]
     title = f"{paper}: tables, figures and claims"
     page = paper_page(title, results, paper_folder, tables)
     return write_file(paper_folder / "report.html", page)

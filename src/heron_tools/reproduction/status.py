@@ -14,7 +14,11 @@ from heron.data.config import SPLITS, read_config
 from heron.data.sources import State, inspect
 from heron_tools.reproduction.targets import Target
 
-RUNS, PART, PEOPLE, LACKS, PENDING = "runs", "in part", "needs people", "lacks", "not yet"
+RUNS = "runs"
+PART = "in part"
+PEOPLE = "needs people"
+LACKS = "lacks"
+PENDING = "not yet"
 _NOTE = (
     "runs: nothing is missing; in part: without the files named; needs people: sheets to fill in, "
     "or a run to name by from=; lacks: data or encoders are missing; not yet: heron lacks it. A "
@@ -53,7 +57,7 @@ def status_table(targets: Sequence[Target], data_dir: Path, cache_dir: Path) -> 
             counts.append(f"{states[state]} {state}")
     title = f"{len(rows)} tables and figures: {', '.join(counts)}"
     columns = ("target", "title", "state here", "missing or needed", "command")
-    return Table(title, columns, tuple(rows), _NOTE)
+    return Table(title, columns, rows, _NOTE)
 
 
 def missing_for(target: Target, data_dir: Path, cache_dir: Path) -> tuple[list[str], str]:

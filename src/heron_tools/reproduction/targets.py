@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, nearest
@@ -22,6 +22,9 @@ from heron.data.config import DataConfig
 from heron.data.overrides import configure
 from heron.data.sources import State, inspect
 from heron_tools.reproduction.published import Names
+
+if TYPE_CHECKING:  # start-up time
+    from heron.results.shipped import Shipped
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +78,39 @@ class TargetRequest:
     encoder: str | None = None  # in place of the paper's
     data: str = ""  # the data set that `heron analyze` describes, the paper's or a substitute
 
+    @property
+    def folders(self) -> tuple[Path, Path]:
+        """The folder of data, and that of caches."""
+        return self.data_dir, self.cache_dir
+
+    def read(self, data: str | DataConfig) -> Shipped:
+        """Read the files of a data set that are there."""
+        from heron.results.shipped import read_shipped  # start-up time
+
+        config = configure(data, []) if isinstance(data, str) else data
+        return read_shipped(config, *self.folders)
+
+    def choose_present(self, name: str, substitute: str) -> DataConfig:
+        """Configure a data set, or its substitute if only the substitute's files exist."""
+        papers_own = configure(name, [])
+        for config in (papers_own, configure(substitute, [])):
+            for source in inspect(config, *self.folders).values():
+                if source.state is not State.MISSING:
+                    return config
+        return papers_own
+
+    def read_present(self, name: str, substitute: str) -> tuple[Shipped, tuple[str, ...]]:
+        """Read a data set or its substitute, see `choose_present`; a note names a substitute."""
+        config = self.choose_present(name, substitute)
+        notes = () if config.name == name else (f"{substitute} in place of {name}.",)
+        return self.read(config), notes
+
+    def one_file(self, expected: str, form: str = "FILE") -> Path:
+        """Return the single file of the request; a ConfigError says what is expected."""
+        if len(self.files) != 1:
+            raise ConfigError(f"from={form}: {len(self.files)} given, expected {expected}")
+        return self.files[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -88,6 +124,13 @@ class Estimate:
     of: str = "rows"  # what `n` counts
     sd: float | None = None  # sample standard deviation over seeds
     mark: str = ""  # the data set, split or encoder that replaces the paper's
+
+    @classmethod
+    def with_bounds(
+        cls, value: float, bounds: Mapping[str, float], name: str, n: int, of: str, mark: str
+    ) -> Self:
+        """Make a number with its interval, `<name>_low` and `<name>_high` of `bounds`, if any."""
+        return cls(value, bounds.get(f"{name}_low"), bounds.get(f"{name}_high"), n, of, mark=mark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,20 +203,3 @@ def choose_targets(word: str, targets: Mapping[str, Target]) -> list[Target]:
         near = nearest(word, [*targets, *papers]) or f" Papers: {', '.join(papers)}."
         raise ConfigError(f"no target '{word}'.{near}")
     return chosen
-
-
-def choose_present(name: str, substitute: str, data_dir: Path, cache_dir: Path) -> DataConfig:
-    """Configure a data set, or its substitute if only the substitute's files exist.
-
-    Args:
-        name: of the paper's data set.
-        substitute: name of the substitute data.
-        data_dir: `paths.data`.
-        cache_dir: `paths.cache`.
-    """
-    papers_own = configure(name, [])
-    for config in (papers_own, configure(substitute, [])):
-        for source in inspect(config, data_dir, cache_dir).values():
-            if source.state is not State.MISSING:
-                return config
-    return papers_own

@@ -16,7 +16,8 @@ from heron_tools.statistics.outcome import AnalysisResult
 
 Words = Callable[[str], list[str]]
 
-OVERALL, NO_LABEL = "overall", "(no label)"
+OVERALL = "overall"
+NO_LABEL = "(no label)"
 
 
 class Shape(NamedTuple):
@@ -159,4 +160,4 @@ def statistics_table(split: str, described: Mapping[str, Mapping[str, Any]], not
     for class_name, statistics in described.items():
         rows.append((class_name, *(statistics[name] for name in headings)))
 
-    return Table(split, ("class", *headings.values()), tuple(rows), note)
+    return Table(split, ("class", *headings.values()), rows, note)

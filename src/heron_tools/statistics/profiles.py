@@ -31,11 +31,17 @@ from heron_tools.morphology.analyses import Analysis, with_marks
 from heron_tools.morphology.backends import Morphology
 from heron_tools.statistics.rates import RESAMPLES, Ids, group_ids
 
-WORDS, WHITESPACE, LEMMAS, MORPHEMES = "words", "whitespace", "lemmas", "morphemes"
+WORDS = "words"
+WHITESPACE = "whitespace"
+LEMMAS = "lemmas"
+MORPHEMES = "morphemes"
 # The same units, with punctuation marks as tokens, too.
-MARKED_LEMMAS, MARKED_MORPHEMES = "lemmas and marks", "morphemes and marks"
+MARKED_LEMMAS = "lemmas and marks"
+MARKED_MORPHEMES = "morphemes and marks"
 UNITS = (WORDS, WHITESPACE, LEMMAS, MARKED_LEMMAS, MORPHEMES, MARKED_MORPHEMES)
-COUNT, AVERAGE = COUNTS[0], AVERAGES[0]  # the definition that tables show
+# The definition that tables show.
+COUNT = COUNTS[0]
+AVERAGE = AVERAGES[0]
 _BATCH_SIZE = 256  # documents
 
 Shares = Mapping[str, Interval | None]

@@ -323,7 +323,7 @@ def text_table(
         "Vocabularies grow with the number of texts: compare only sets of equal size. "
         f"{note}"
     ).strip()
-    return Table("Articles and summaries", ("texts", *_TEXTS), tuple(rows), note)
+    return Table("Articles and summaries", ("texts", *_TEXTS), rows, note)
 
 
 def _ratio(count: int | None, total: int) -> Cell:
@@ -359,7 +359,7 @@ def morphology_table(profiles: Mapping[str, SummaryProfile], morphology: Morphol
 
     note = (note + morphology.note).strip()
     columns = ("texts", "of", "words", "morphemes", "suffixes", "construct states", "readings")
-    return Table("Morphology per word", (*columns, "ambiguous"), tuple(rows), note)
+    return Table("Morphology per word", (*columns, "ambiguous"), rows, note)
 
 
 def share_table(
@@ -385,7 +385,7 @@ def share_table(
         f"RED: redundancy. Lemmas and morphemes by {morphology.name}; –: not provided."
     )
     columns = ("texts", "tokens", "n", *_HEADINGS)
-    return Table("Statistics of the summaries", columns, tuple(rows), note)
+    return Table("Statistics of the summaries", columns, rows, note)
 
 
 def system_table(comparison: ProfileComparison, size: int) -> Table:
@@ -423,7 +423,7 @@ def system_table(comparison: ProfileComparison, size: int) -> Table:
         f"{comparison.empty:,} of {size:,}."
     )
     columns = ("texts", "tokens", "n", *_HEADINGS, "differ")
-    return Table("Statistics of the system's summaries", columns, tuple(rows), note)
+    return Table("Statistics of the system's summaries", columns, rows, note)
 
 
 def summaries_figure(profiles: Mapping[str, SummaryProfile], title: str) -> bytes:

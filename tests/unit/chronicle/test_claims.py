@@ -14,7 +14,7 @@ from chronicle import world
 from chronicle.claims import CONTRADICTION, ENTAILMENT, NEUTRAL, THREE, Claim, Claims
 from chronicle.plot import Link, Sentence, Story, draw_story
 from chronicle.premise import DENIED, MAYBE, TOLD, UNDATED, Fact, Premise, facts_of
-from chronicle.premise import premises as cut
+from chronicle.premise import premises as premises_of
 from chronicle.settings import TELLERS
 from chronicle.world import Entity, Event
 
@@ -28,96 +28,98 @@ RESIGNED = Event(FRAMES["resign"], MAN, None, None, NOON - 60)
 
 
 def premises(seed: int, stories: int = 1, sentences: tuple[int, int] = (2, 4)) -> list[Premise]:
-    drawn = [draw_story(Random(f"{seed}/{number}")) for number in range(stories)]
-    return list(cut(drawn, TELLERS["en"], Random(seed), Random(seed), *sentences))
+    stories_drawn = [draw_story(Random(f"{seed}/{number}")) for number in range(stories)]
+    return list(premises_of(stories_drawn, TELLERS["en"], Random(seed), Random(seed), *sentences))
 
 
-def threes(seed: int, stories: int = 1) -> Iterator[tuple[Premise, dict[str, Claim]]]:
+def claims_of_each_class(seed: int, stories: int = 1) -> Iterator[tuple[Premise, dict[str, Claim]]]:
+    """Yield a premise with a claim of each of the three classes, by class."""
     for premise in premises(seed, stories, (2, 4) if stories == 1 else (8, 12)):
-        for three in Claims(premise, Random(seed)).threes(number=9):
-            yield premise, three
+        for claim_of in Claims(premise, Random(seed)).threes(number=9):
+            yield premise, claim_of
 
 
-def same(one: Event, two: Event, place: bool = True) -> bool:
-    """Same verb, doer and thing; perhaps same town."""
-    parts = (one.frame, one.subject, one.object) == (two.frame, two.subject, two.object)
-    return parts and (not place or one.place == two.place)
+def is_same(event: Event, other: Event, place: bool = True) -> bool:
+    """Tell whether verb, doer and thing are the same, and the town if `place`."""
+    parts = (event.frame, event.subject, event.object)
+    same_parts = parts == (other.frame, other.subject, other.object)
+    return same_parts and (not place or event.place == other.place)
 
 
-def told_as(premise: Premise, event: Event, *said: str) -> Fact | None:
-    """The one fact that tells this event in one of these ways."""
-    found = [fact for fact in premise.facts if same(fact.event, event) and fact.said in said]
-    assert len(found) < 2
-    return found[0] if found else None
+def fact_about(premise: Premise, event: Event, *said: str) -> Fact | None:
+    """Find the fact that tells this event in one of these ways; there is at most one."""
+    facts = [fact for fact in premise.facts if is_same(fact.event, event) and fact.said in said]
+    assert len(facts) < 2
+    return facts[0] if facts else None
 
 
 def holds(premise: Premise, claim: Claim) -> bool | None:
     """Judge a claim from the facts alone; None where they leave it open."""
-    facts = [told_as(premise, event, TOLD, UNDATED) for event in claim.events]
+    facts = [fact_about(premise, event, TOLD, UNDATED) for event in claim.events]
     first = claim.events[0]
+    told_events = [fact.event for fact in premise.facts if fact.said in (TOLD, UNDATED)]
     if claim.form in ("fact", "negated"):
-        true = bool(facts[0])
-        moved = [
-            f for f in premise.facts if f.said in (TOLD, UNDATED) and f.event.place is not None
+        elsewhere = [
+            event
+            for event in told_events
+            if is_same(event, first, place=False)
+            and None not in (event.place, first.place)
+            and event.place != first.place
         ]
-        false = bool(told_as(premise, first, DENIED)) or any(
-            same(fact.event, first, place=False) and fact.event.place != first.place
-            for fact in moved
-            if first.place is not None
-        )
-        known = True if true else False if false else None
-        return known if known is None or claim.form == "fact" else not known
+        if facts[0]:
+            return claim.form == "fact"
+        if elsewhere or fact_about(premise, first, DENIED):
+            return claim.form == "negated"
+        return None
     if claim.form == "who":
-        other = [
-            fact
-            for fact in premise.facts
-            if same(replace(fact.event, subject=first.subject), first)
-            and fact.said in (TOLD, UNDATED)
-        ]
-        return None if not other else other[0].event.subject == first.subject
+        for event in told_events:
+            if is_same(replace(event, subject=first.subject), first):
+                return event.subject == first.subject
+        return None
     if None in facts or any(fact.said != TOLD for fact in facts if fact):
         return None
     if claim.form == "when":
         assert facts[0]
         return claim.date == facts[0].date if facts[0].date else None
-    one, two = (fact for fact in facts if fact)
+    fact, other = (fact for fact in facts if fact)
     if claim.form == "order":
-        return one.event.start > two.event.start
+        return fact.event.start > other.event.start
     if claim.form == "together":
-        return one.event.start == two.event.start
+        return fact.event.start == other.event.start
     # A sentence that tells a cause tells its effect and nothing else.
-    if one.sentence != two.sentence or one.event.cause == two.event.cause:
+    if fact.sentence != other.sentence or fact.event.cause == other.event.cause:
         return None
-    return one.event.cause is not None
+    return fact.event.cause is not None
 
 
 @given(SEEDS)
 def test_the_text_entails_excludes_or_leaves_open_as_the_label_says(seed):
-    for premise, three in threes(seed):
-        assert holds(premise, three[ENTAILMENT]) is True, three
-        assert holds(premise, three[CONTRADICTION]) is False, three
-        assert holds(premise, three[NEUTRAL]) is None, three
+    for premise, claim_of in claims_of_each_class(seed):
+        assert holds(premise, claim_of[ENTAILMENT]) is True, claim_of
+        assert holds(premise, claim_of[CONTRADICTION]) is False, claim_of
+        assert holds(premise, claim_of[NEUTRAL]) is None, claim_of
 
 
 @settings(max_examples=15, deadline=None)
 @given(SEEDS)
 def test_labels_hold_in_premises_of_several_stories(seed):
-    for premise, three in threes(seed, stories=3):
-        assert [holds(premise, three[label]) for label in THREE] == [False, True, None], three
+    for premise, claim_of in claims_of_each_class(seed, stories=3):
+        verdicts = [holds(premise, claim_of[label]) for label in THREE]
+        assert verdicts == [False, True, None], claim_of
 
 
 @given(SEEDS)
 def test_only_neighbouring_sentences_order_their_events(seed):
     for premise in premises(seed, stories=2, sentences=(5, 9)):
-        for one, two in premise.ordered():
-            assert one.story == two.story
-            assert 0 <= two.sentence - one.sentence <= 1
-            assert not one.lasting
-            assert not two.lasting
+        for first, second in premise.ordered():
+            assert first.story == second.story
+            assert 0 <= second.sentence - first.sentence <= 1
+            assert not first.lasting
+            assert not second.lasting
 
 
 @given(SEEDS)
-def test_what_is_left_open_is_about_people_and_things_of_the_premise(seed):
+def test_an_event_that_the_text_leaves_open_has_people_and_things_of_the_premise(seed):
     for premise in premises(seed):
         cast = {entity for entities in premise.cast.values() for entity in entities}
         for agent in (True, False):
@@ -146,7 +148,7 @@ def test_a_day_is_known_where_it_is_named_or_counted_from_a_named_one(kinds, dat
     plans = [sentence(i, Link(kinds[i], 1, 1), dated[i]) for i in range(3)]
     facts = list(facts_of(Story(2023, events, tuple(plans)), plans))
     assert [fact.date is not None for fact in facts] == list(known)
-    assert [fact.worked_out for fact in facts] == [not one for one in dated]
+    assert [fact.worked_out for fact in facts] == [not is_dated for is_dated in dated]
     assert facts[2].date in (None, world.calendar(2023, events[2].start))
 
 
@@ -172,5 +174,5 @@ def fact(event: Event = SIGNED, **changes: object) -> Fact:
         (Claim("who", (SIGNED,)), []),
     ],
 )
-def test_reasoning_names_what_a_claim_takes(claim, kinds):
+def test_a_claim_lists_the_kinds_of_reasoning_that_it_needs(claim, kinds):
     assert claim.reasoning() == kinds

@@ -166,7 +166,7 @@ def test_one_article_gives_a_mean_without_an_interval():
     assert found.low < found.value == 0.5 < found.high
 
 
-@pytest.mark.usefixtures("drawn")
+@pytest.mark.usefixtures("drawn_figures")
 def test_slices_are_drawn_with_and_without_intervals(split):
     rows = [answered(n, *KINDS[n % 5]) for n in range(2)]
     for one in (split, analysis(rows, "answer")):

@@ -12,7 +12,7 @@ from heron.reports.text_panels import kind_of
 from heron.results.collect import collect
 from heron_tools.reproduction.paper_tables import PaperView, fraction_figure
 
-pytestmark = pytest.mark.usefixtures("drawn")
+pytestmark = pytest.mark.usefixtures("drawn_figures")
 
 
 def _size(png: bytes) -> tuple[int, int]:

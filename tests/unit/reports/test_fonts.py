@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from heron.reports import fonts
 from heron.reports.figures import png
 
-pytestmark = [pytest.mark.usefixtures("drawn"), pytest.mark.filterwarnings("error")]
+pytestmark = [pytest.mark.usefixtures("drawn_figures"), pytest.mark.filterwarnings("error")]
 ETHIOPIC = "አማርኛ"
 
 

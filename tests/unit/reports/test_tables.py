@@ -149,5 +149,5 @@ def test_a_class_table_has_supports_as_counts_and_predicted_shares_beside(make_r
     scores = {"precision/EQUAL": 0.25, "f1/EQUAL": 0.3, "support/EQUAL": 106.0}
     scores |= {"recall/EQUAL": 0.5, "predicted/EQUAL": 0.4}
     table = class_table(collect(make_run(scores=scores))[0])
-    assert table.columns == ("class", "precision", "recall", "f1", "support", "predicted")
-    assert table.rows == (("EQUAL", 0.25, 0.5, 0.3, 106, 0.4),)
+    assert list(table.columns) == ["class", "precision", "recall", "f1", "support", "predicted"]
+    assert list(table.rows) == [("EQUAL", 0.25, 0.5, 0.3, 106, 0.4)]

@@ -94,7 +94,8 @@ def read_answers(value: Any) -> Answers | None:
         answers = _parse(value) if isinstance(value, str) else value
         if not isinstance(answers, Mapping):
             return [_answer(answer.get("text"), answer.get("answer_start")) for answer in answers]
-        texts, starts = answers["text"], answers.get("answer_start")
+        texts = answers["text"]
+        starts = answers.get("answer_start")
         if not isinstance(texts, list) or not isinstance(starts, list | None):
             raise TypeError("both must be lists")
         if starts is None:

@@ -123,7 +123,8 @@ def qa_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOpt
 
 def char_span(chars_T2: np.ndarray, first: int, last: int) -> Span:
     """Find the characters of the tokens `first` to `last` (inclusive), indices into chars_T2."""
-    start, end = int(chars_T2[first, 0]), int(chars_T2[last, 1])
+    start = int(chars_T2[first, 0])
+    end = int(chars_T2[last, 1])
     if start < 0 or end < 0 or last < first:
         raise ValueError(f"tokens {first} to {last} are no span of the text")
     return Span(start, end)
@@ -145,7 +146,8 @@ def token_chars(text: str, offsets_N2: np.ndarray) -> np.ndarray:
     """
     codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
     is_space = np.append(np.isin(codes, _SPACES), False)  # of each character, and of the end
-    start_N, end_N = offsets_N2[:, 0].copy(), offsets_N2[:, 1].copy()
+    start_N = offsets_N2[:, 0].copy()
+    end_N = offsets_N2[:, 1].copy()
 
     while True:
         blank_N = (start_N < end_N) & is_space[start_N]

@@ -51,7 +51,8 @@ class SpanLogits:
         Returns:
             score_B, float32.
         """
-        first_B1, last_B1 = spans_B2[:, :1], spans_B2[:, 1:]
+        first_B1 = spans_B2[:, :1]
+        last_B1 = spans_B2[:, 1:]
         score_B1 = self.start_BL.gather(1, first_B1) + self.end_BL.gather(1, last_B1)
         score_B = score_B1[:, 0]
         if self.pair_start_BLH is None or self.pair_end_BLH is None:
@@ -115,7 +116,8 @@ def mean_logits(several: Sequence[SpanLogits]) -> SpanLogits:
     start_BL = torch.stack([logits.start_BL for logits in several]).mean(dim=0)
     end_BL = torch.stack([logits.end_BL for logits in several]).mean(dim=0)
 
-    pair_starts, pair_ends = [], []
+    pair_starts = []
+    pair_ends = []
     for logits in several:
         if logits.pair_start_BLH is not None and logits.pair_end_BLH is not None:
             pair_starts.append(logits.pair_start_BLH)

@@ -75,19 +75,25 @@ class ExtractionModule(TaskModule):
 
     def output(self, logits: SpanLogits, batch: Batch) -> SpanOutput:
         """Compute the loss, the mean over the windows; in evaluation, find the candidates."""
-        rows, windows = len(batch), len(batch.owners_B)
+        rows = len(batch)
+        windows = len(batch.owners_B)
         if batch.is_stand_in:
-            rows, windows = 0, 0
+            rows = 0
+            windows = 0
 
-        loss, weight, observed_R3 = None, None, None
+        loss = None
+        weight = None
+        observed_R3 = None
         is_labelled_B = AnswerColumns.of(batch.host).first_B2 >= 0
         if bool(is_labelled_B.all()):
             log_p_B, loss_B = self._likelihood(logits, batch)
-            loss, weight = loss_B.mean(), torch.full_like(loss_B[0], windows)
+            loss = loss_B.mean()
+            weight = torch.full_like(loss_B[0], windows)
             with torch.no_grad():
                 observed_R3 = self._observed(logits, log_p_B, batch)[:rows]
 
-        candidates, finite_R = None, None
+        candidates = None
+        finite_R = None
         if not self.training and rows:
             candidates = best_spans(logits, self.task.max_answer_tokens, self.task.n_best)
             finite_B = candidates.total_B.isfinite() & candidates.none_B.isfinite()
@@ -243,7 +249,9 @@ class ExtractionModule(TaskModule):
             self.task.decoding,
         )
 
-        texts, golds, none_scores = [], [], []
+        texts = []
+        golds = []
+        none_scores = []
         labels = output.labels_R.tolist()
         for (row, answers, none_score), label in zip(answered, labels, strict=True):
             if label == UNLABELLED:

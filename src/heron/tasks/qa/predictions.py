@@ -101,7 +101,9 @@ class SpanPredictions(Predictions):
         Returns:
             Fractions from 0 to 1; `threshold` in logits.
         """
-        texts, golds, groups = [], [], []
+        texts = []
+        golds = []
+        groups = []
         for example, text, group in zip(self.examples, self.texts, self.groups, strict=True):
             if example.label is not None:
                 texts.append(text)
@@ -137,13 +139,19 @@ class SpanPredictions(Predictions):
 
     def _spans(self) -> dict[str, list[Any]]:
         """Lay out each answer's span, in characters, its probability, and the candidates."""
-        starts, ends, probabilities, listed = [], [], [], []
+        starts = []
+        ends = []
+        probabilities = []
+        listed = []
         for candidates, text in zip(self.best, self.texts, strict=True):
-            start, end, probability = None, None, None
+            start = None
+            end = None
+            probability = None
             if text:
                 answer = candidates[0]
                 if answer.start >= 0:
-                    start, end = answer.start, answer.end
+                    start = answer.start
+                    end = answer.end
                 if not isnan(answer.probability):
                     probability = answer.probability
             starts.append(start)
@@ -301,7 +309,8 @@ def answers_of(
     spans_BN2 = candidates.spans_BN2.cpu().numpy()
     none_B = candidates.none_B.cpu().numpy()
     total_B = candidates.total_B.double().cpu().numpy()
-    rows_R, owners_B = output.rows_R.cpu().numpy(), output.owners_B.cpu().numpy()
+    rows_R = output.rows_R.cpu().numpy()
+    owners_B = output.owners_B.cpu().numpy()
     n_best = scores_BN.shape[1]
 
     # Spans in characters. The windows of a row are consecutive, in the order of the features.

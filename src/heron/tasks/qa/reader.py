@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from heron.base.errors import Fix, Problem, nearest
-from heron.base.tables import FileTable, cell_text, is_missing, number_text, table_stem
+from heron.base.tables import FileTable, is_missing, number_text, table_stem, text_or_empty
 from heron.base.terminal import say
 from heron.data.annotation_tools import question_table
 from heron.data.config import DataConfig
@@ -31,11 +31,15 @@ from heron.tasks.qa.answers import (
 )
 from heron.tasks.scoring import TextScores
 
-ANSWER, NO_ANSWER = "answer", "no_answer"  # the classes
+# The classes.
+ANSWER = "answer"
+NO_ANSWER = "no_answer"
 MISALIGNED = "misaligned answer"
 WITHOUT = "no answer"
 EMPTY_ANSWER = "empty answer"
-TRIMMED, REPAIRED, EMPTY = "trimmed", "repaired", "empty"
+TRIMMED = "trimmed"
+REPAIRED = "repaired"
+EMPTY = "empty"
 # Key in `Example.side` of the context before normalisation (a tuple of one), where it differs:
 # predicted spans count characters in it.
 GIVEN = "context as given"
@@ -92,9 +96,11 @@ def open_questions(config: DataConfig, files: Mapping[str, Path], placed: bool =
         if is_squad(path):
             table = read_squad(path)
             _check_side(table, side)
-            return with_cells(QuestionReader(table, config, labels, placed).read_all(), table)
+            rows = QuestionReader(table, config, labels, placed).read_all()
+            return with_cells(rows, table)
 
-        context, question = columns.text, str(columns.text_pair)
+        context = columns.text
+        question = str(columns.text_pair)
         table = question_table(own_table(source, config), context, question, columns.guid)
         needed = dict.fromkeys(side, SIDE)
         if placed:
@@ -129,7 +135,8 @@ class QuestionReader(TableReader):
 
     def __init__(self, table: FileTable, config: DataConfig, labels: Labels, placed: bool):
         super().__init__(table, config, labels)
-        self.placed, self.qa = placed, config.qa
+        self.placed = placed
+        self.qa = config.qa
         self.in_json = is_squad(table.path)
         columns = config.columns
         if self.in_json:
@@ -147,14 +154,16 @@ class QuestionReader(TableReader):
 
     def read(self, index: int) -> Example | None:
         """See `TableReader.read`."""
-        row, line = self.table.rows[index], self.table.lines[index]
+        row = self.table.rows[index]
+        line = self.table.lines[index]
         own_id, group, *texts = (row.get(name) for name in self.names)
         raw_context, raw_question = (number_text(text) for text in texts)
 
         problems_before = len(self.problems)
         guid = self.guid(own_id, line)
         report = partial(self._report, line, guid)
-        context, question = "", ""
+        context = ""
+        question = ""
         if self.placed or raw_context is not None:
             context = self._text("context", raw_context, report)
         if self.placed or raw_question is not None:
@@ -219,7 +228,7 @@ class QuestionReader(TableReader):
 
     def guid(self, value: Any, line: int) -> str:
         """Read an id; without one it is `<file stem>:<number>`. SQuAD's JSON may repeat ids."""
-        guid = "" if is_missing(value) else cell_text(value)
+        guid = text_or_empty(value)
         if value is None:
             guid = f"{table_stem(self.table.path)}:{line}"
         if guid in self.lines and (self.in_json or "answers" in self.table.columns):

@@ -37,7 +37,8 @@ def sources(config: Config) -> dict[str, str | None]:
 
 def problems(config: Config) -> Iterator[str]:
     """List settings of a run that do not work with this task."""
-    encoder, head = config.encoder, config.head
+    encoder = config.encoder
+    head = config.head
     if config.baseline.name != "none":
         return  # encoder and head are not used
     if encoder.overflow == "windows":

@@ -132,7 +132,8 @@ class SummarizationModule(TaskModule):
         Recorded over a summary's tokens: the geometric mean of their probabilities, the share that
         are the most probable ones, and the mean margin.
         """
-        target_RM, known_N = batch.columns[TARGET], known_places(TARGET, batch)
+        target_RM = batch.columns[TARGET]
+        known_N = known_places(TARGET, batch)
         is_known_RM = target_RM != IGNORED
         gold_N = target_RM.flatten()[known_N]
         rows = 0 if batch.is_stand_in else len(batch)
@@ -213,7 +214,8 @@ class SummarizationModule(TaskModule):
         written = self.write(part_of(batch, is_chosen_R))
         require_finite(self, [written], data, VALIDATION)
 
-        texts, golds = [], []
+        texts = []
+        golds = []
         for row, text in texts_of(written, data).items():
             if row in self.references:
                 texts.append(text)
@@ -237,7 +239,8 @@ class SummarizationModule(TaskModule):
             values = tensor.detach().cpu().contiguous().flatten()
             weights.update(name.encode())
             weights.update(values.view(torch.uint8).numpy())
-        generation, precision = asdict(self.task.generation), data.config.trainer.precision
+        generation = asdict(self.task.generation)
+        precision = data.config.trainer.precision
         key = fingerprint(weights.hexdigest(), data.keys[split], split, generation, precision)
         return SummaryCache(folder / key[:32])
 
@@ -246,7 +249,8 @@ class SummarizationModule(TaskModule):
         by_row: dict[int, str] = {}
         for written in outputs:
             by_row |= texts_of(written, data)
-        examples, texts = [], []
+        examples = []
+        texts = []
         for example, row in zip(*in_file_order(data, split), strict=True):
             if row in by_row:
                 examples.append(example)

@@ -64,7 +64,10 @@ class SummaryPredictions(Predictions):
         intervals are on texts without normalisation; statistics of the summaries are on texts
         normalised by `data.unicode`.
         """
-        articles, texts, golds, groups = [], [], [], []
+        articles = []
+        texts = []
+        golds = []
+        groups = []
         for example, text, group in zip(self.examples, self.texts, self.groups, strict=True):
             article, gold = as_given(example)
             if gold is not None:
@@ -105,7 +108,8 @@ class SummaryPredictions(Predictions):
 
     def doubts(self, scores: Mapping[str, float]) -> list[str]:
         """See `Predictions`; also summaries that fit other articles as well as their own."""
-        own, other = scores.get("rouge1", 1.0), scores.get("exchanged_rouge1", 0.0)
+        own = scores.get("rouge1", 1.0)
+        other = scores.get("exchanged_rouge1", 0.0)
         if other < own - _NEARER:
             return super().doubts(scores)
         message = f"rouge1 is {own:.3f}, and {other:.3f} with the references of other articles"

@@ -12,7 +12,9 @@ from heron.languages.unicode import normalise
 from heron.languages.words import words
 
 SUMMARY = "summary"  # the one class
-EMPTY, OTHER_SCRIPT, SHORT = "empty", "other script", "short summary"
+EMPTY = "empty"
+OTHER_SCRIPT = "other script"
+SHORT = "short summary"
 # Key in `Example.side` of article and summary before normalisation, if `data.unicode` changes them.
 GIVEN = "texts as given"
 

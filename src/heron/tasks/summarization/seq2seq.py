@@ -87,7 +87,8 @@ class Seq2Seq(Encoder):
 
     def forward(self, batch: Batch) -> Tensor:
         """Compute logits_NV of every target token, row by row, in the precision of autocast."""
-        target_RM, known_N = batch.columns[TARGET], known_places(TARGET, batch)
+        target_RM = batch.columns[TARGET]
+        known_N = known_places(TARGET, batch)
 
         def keep_known(layer: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
             states_BMD, *others = inputs

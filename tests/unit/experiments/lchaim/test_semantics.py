@@ -36,7 +36,7 @@ def pairs(count, words=WORDS):
 @pytest.fixture
 def request_of(tmp_path, tiny_encoder, monkeypatch):
     monkeypatch.setattr(
-        "heron_forks.lchaim.semantics.configure",
+        "heron_tools.reproduction.targets.configure",
         lambda name, _: configure(name, ["data.verify=false"]),
     )
     write(tmp_path / "control/dev.jsonl", pairs(30))
@@ -87,7 +87,7 @@ def test_control_s_own_rows_as_their_back_translations_agree(tmp_path, tiny_enco
         write(tmp_path / f"control/{name}.jsonl", map(json.loads, lines))
     write(tmp_path / "lchaim/eng_lchaim_test.json", map(json.loads, lines))
     monkeypatch.setattr(
-        "heron_forks.lchaim.semantics.configure",
+        "heron_tools.reproduction.targets.configure",
         lambda name, _: configure(name, ["data.verify=false"]),
     )
     request = TargetRequest(tmp_path, tmp_path / "cache", encoder=str(tiny_encoder))

@@ -104,7 +104,7 @@ def test_rows_and_overlap_are_counted_from_the_user_s_files(tmp_path, monkeypatc
         lines = [json.dumps({"premise": p, "hypothesis": h, "label": x}) for p, h, x in part]
         (tmp_path / f"lchaim/{name}").write_text("\n".join(lines))
     monkeypatch.setattr(
-        "heron_forks.lchaim.tables.configure",
+        "heron_tools.reproduction.targets.configure",
         lambda name, _: configure(name, ["data.verify=false"]),
     )
     found = STATISTICS["lchaim"](TargetRequest(tmp_path, tmp_path / "cache")).values
@@ -120,7 +120,7 @@ def test_rows_and_overlap_are_counted_from_the_user_s_files(tmp_path, monkeypatc
 
 def test_a_substitute_is_described_beside_the_paper_and_marked(substitute, monkeypatch):
     monkeypatch.setattr(
-        "heron_forks.lchaim.tables.configure",
+        "heron_tools.reproduction.targets.configure",
         lambda name, _: configure(name, ["data.verify=false", "data.files.train.rows=null"]),
     )
     sizes, overlap = published_statistics(
@@ -229,7 +229,7 @@ def answered(tmp_path, monkeypatch):
     texts = {"premise": [f"p {row}" for row in range(6)], "hypothesis": ["h"] * 6}
     write_table(tmp_path / "test.csv", {"guid": list("abcdef"), **texts, "label": golds})
     data = configure("own_nli", [f"data.files.test.path={tmp_path / 'test.csv'}"])
-    monkeypatch.setattr("heron_forks.lchaim.tables.choose_present", lambda *_: data)
+    monkeypatch.setattr(TargetRequest, "choose_present", lambda *_: data)
     answers = [*golds, *golds[:5], "entailment"]  # one of twelve is wrong
     path = tmp_path / "hebrew.csv"
     raters = ["anna"] * 6 + ["ben"] * 6

@@ -10,7 +10,7 @@ from heron_tools.analysis.figures import slices_figure
 from heron_tools.analysis.labels import DRAWN
 from heron_tools.statistics.outcome import Slice, Slicing
 
-pytestmark = pytest.mark.usefixtures("drawn")
+pytestmark = pytest.mark.usefixtures("drawn_figures")
 
 
 def height(png):

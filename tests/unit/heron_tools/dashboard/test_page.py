@@ -22,18 +22,18 @@ def sweep(tmp_path):
     return make_sweep(tmp_path)
 
 
-def _data(sweep: Path) -> dict:
+def _data_of(sweep: Path) -> dict:
     return dashboard_data("grid", collect(sweep), sweep)
 
 
-def _read(page: Path) -> dict:
-    found = re.search(r'id="dash-data">(.*?)</script>', page.read_text(encoding="utf-8"), re.S)
-    assert found
-    return json.loads(found.group(1))
+def _data_in(page: Path) -> dict:
+    script = re.search(r'id="dash-data">(.*?)</script>', page.read_text(encoding="utf-8"), re.S)
+    assert script
+    return json.loads(script.group(1))
 
 
 def test_best_is_chosen_by_validation_even_where_test_says_otherwise(sweep):
-    data = _data(sweep)
+    data = _data_of(sweep)
     best = data["best"]
     assert best["label"] == "head=ess, optim.lr=0.0001"
     runs = [run for run in data["runs"] if run["group"] == best["group"]]
@@ -48,26 +48,26 @@ def test_best_by_the_loss_is_the_lowest(sweep):
     for job in sweep.iterdir():  # the setting with the best score has the worst "loss"
         for file in filter(Path.is_file, job.iterdir()):
             file.write_text(file.read_text().replace("macro_f1", "loss"))
-    data = _data(sweep)
+    data = _data_of(sweep)
     assert (data["monitor"], data["minimised"]) == ("loss", ["loss"])
     values = [run["scores"]["validation"][0] for run in data["runs"]]
-    of_groups = {run["group"]: [] for run in data["runs"]}
+    losses = {run["group"]: [] for run in data["runs"]}
     for run, value in zip(data["runs"], values, strict=True):
-        of_groups[run["group"]] += [] if value is None else [value]
-    means = {group: sum(found) / len(found) for group, found in of_groups.items()}
+        losses[run["group"]] += [] if value is None else [value]
+    means = {group: sum(values) / len(values) for group, values in losses.items()}
     best = data["best"]
     assert best["group"] == min(means, key=lambda group: means[group])
-    assert values[best["run"]] == min(of_groups[best["group"]])
+    assert values[best["run"]] == min(losses[best["group"]])
 
 
-def test_command_repeats_the_best_setting_with_all_its_seeds_beside_the_sweep(sweep):
-    words = shlex.split(_data(sweep)["best"]["command"])
+def test_command_repeats_the_best_setting_with_all_its_seeds_in_another_folder(sweep):
+    words = shlex.split(_data_of(sweep)["best"]["command"])
     assert words[:3] == ["heron", "train", "-m"]
     assert set(words[3:]) == {"head=ess", "optim.lr=1e-4", "seed=0,1", "run.sweep=grid-again"}
 
 
 def test_no_run_is_left_out_and_unfinished_ones_have_no_scores(sweep):
-    runs = {run["job"]: run for run in _data(sweep)["runs"]}
+    runs = {run["job"]: run for run in _data_of(sweep)["runs"]}
     assert list(runs) == sorted(path.name for path in sweep.iterdir())
     failed, running = runs["job 003, seed=1"], runs["job 017, seed=1"]
     # No process holds the second one's lock, and its heartbeat is old.
@@ -88,12 +88,12 @@ def test_curves_are_those_of_the_file_thinned_but_whole_at_both_ends(tmp_path):
         writer.writerows((step, value, "") for step, value in rows)
         writer.writerow([999, "", 0.25])
         writer.writerow([999, "nan", ""])
-    found = curves(path, ["macro_f1"])
-    points = found["train/loss"]
+    curve_of = curves(path, ["macro_f1"])
+    points = curve_of["train/loss"]
     assert len(points) == POINTS
     assert (points[0][0], points[-1][0]) == (0, 999)
     assert all(value == pytest.approx(dict(rows)[step], rel=1e-5) for step, value in points)
-    assert found["validation/macro_f1"] == [[999, 0.25]]
+    assert curve_of["validation/macro_f1"] == [[999, 0.25]]
     path.write_text("step,train/loss\n1,broken\n")
     assert curves(path, []) == {}
     assert curves(tmp_path / "absent.csv", []) == {}
@@ -106,7 +106,7 @@ def test_page_is_one_file_that_fetches_nothing_and_holds_the_data(sweep):
     assert "@import" not in text
     assert "default-src 'none'" in text
     assert "<script>window.broken" not in text
-    assert _read(page) == json.loads(json.dumps(_data(sweep)))
+    assert _data_in(page) == json.loads(json.dumps(_data_of(sweep)))
 
 
 def test_same_runs_give_the_same_bytes_wherever_the_page_lies(sweep, tmp_path):
@@ -115,13 +115,13 @@ def test_same_runs_give_the_same_bytes_wherever_the_page_lies(sweep, tmp_path):
     assert write_dashboard(sweep, tmp_path / "pages").read_bytes() == first
 
 
-def test_runs_that_curricula_learn_from_are_counted_but_not_compared(sweep):
+def test_runs_that_others_take_their_curriculum_from_are_counted_but_not_compared(sweep):
     for number, path in enumerate(sorted(sweep.glob("*/config.yaml"))):
-        first = number == 0
-        text = "" if first else "experiment: a/b\ncurriculum: {name: cart_cl}\n"
+        is_source = number == 0
+        text = "" if is_source else "experiment: a/b\ncurriculum: {name: cart_cl}\n"
         path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
     page = write_dashboard(sweep)
-    assert next(run["job"] for run in _read(page)["runs"]) == "job 001, seed=1"
+    assert next(run["job"] for run in _data_in(page)["runs"]) == "job 001, seed=1"
     assert "1 that curricula have learnt from" in page.read_text(encoding="utf-8")
 
 
@@ -145,7 +145,6 @@ def test_workspace_shows_settings_curves_and_scores_under_the_names_that_runs_lo
     assert (view.entity, view.project, view.name) == ("someone", "heron", "heron: grid")
 
 
-def test_repeated_command_is_one_that_the_command_line_understands(sweep):
-    words = shlex.split(_data(sweep)["best"]["command"])[2:]
-    found = compose_jobs(words)
-    assert found
+def test_the_command_that_repeats_the_best_setting_can_be_composed(sweep):
+    words = shlex.split(_data_of(sweep)["best"]["command"])[2:]
+    assert compose_jobs(words)

@@ -49,36 +49,36 @@ def test_what_the_class_alone_says_ranks_well_overall_and_not_within_classes():
 
 
 @st.composite
-def noisy(draw):
+def scored_labels(draw):
     n = draw(st.integers(2, 30))
     values = st.sampled_from([0.0, 0.25, 1.0, 3.0])
     score_N = draw(arrays.arrays(np.float64, n, elements=values))
     return score_N, draw(arrays.arrays(bool, n))
 
 
-@given(noisy())
-def test_detection_has_sklearns_area_and_the_expectation_over_ties(drawn):
-    score_N, flipped_N = drawn
-    n, found = len(score_N), detection(score_N, flipped_N, ks=range(1, 31))
-    if 0 < flipped_N.sum() < n:
-        assert found.auroc == pytest.approx(roc_auc_score(flipped_N, score_N))
+@given(scored_labels())
+def test_detection_has_sklearns_area_and_the_expectation_over_ties(scored):
+    score_N, wrong_N = scored
+    n, found = len(score_N), detection(score_N, wrong_N, ks=range(1, 31))
+    if 0 < wrong_N.sum() < n:
+        assert found.auroc == pytest.approx(roc_auc_score(wrong_N, score_N))
     else:
         assert np.isnan(found.auroc)
-    assert found.base_rate == flipped_N.mean()
+    assert found.base_rate == wrong_N.mean()
     # Every example's chance to be among the k hardest when ties are broken at random.
     for k, precision in found.precision.items():
         above_N = (score_N[None, :] > score_N[:, None]).sum(axis=1)
         tied_N = (score_N[None, :] == score_N[:, None]).sum(axis=1)
         chance_N = np.clip((k - above_N) / tied_N, 0, 1)
-        assert precision == pytest.approx((chance_N * flipped_N).sum() / k)
+        assert precision == pytest.approx((chance_N * wrong_N).sum() / k)
     assert list(found.precision) == list(range(1, n + 1))
     decile = -(-n // 10)
     assert found.decile_rate == found.precision[decile]
-    if flipped_N.any():
-        assert found.decile_recall == pytest.approx(found.decile_rate * decile / flipped_N.sum())
+    if wrong_N.any():
+        assert found.decile_recall == pytest.approx(found.decile_rate * decile / wrong_N.sum())
 
 
-def test_detection_asks_for_as_many_as_are_flipped_and_leaves_ungraded_ones_out():
+def test_detection_asks_for_as_many_as_are_wrong_and_leaves_ungraded_ones_out():
     score_N = np.array([0.9, 0.8, 0.7, 0.1, np.nan])
     found = detection(score_N, np.array([1, 0, 1, 0, 1], bool))
     assert found.examples == 4

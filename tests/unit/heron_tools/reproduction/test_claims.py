@@ -16,31 +16,31 @@ from heron_tools.reproduction.claims import Claim, Published, claims_table, f1_r
 EXPECTED = [
     (paper, name, value, verdict)
     for verdict, papers in read_yaml(Path(__file__).with_name("claims.yaml")).items()
-    for paper, of in papers.items()
-    for name, value in of.items()
+    for paper, numbers in papers.items()
+    for name, value in numbers.items()
 ]
 
 
 @pytest.fixture(scope="module")
-def found():
-    return {(paper, each.name): each for paper in CLAIMS for each in CLAIMS[paper]()}
+def claims():
+    return {(paper, claim.name): claim for paper in CLAIMS for claim in CLAIMS[paper]()}
 
 
 @pytest.mark.parametrize(
     ("paper", "name", "value", "verdict"), EXPECTED, ids=[f"{p}-{n}" for p, n, *_ in EXPECTED]
 )
-def test_a_claim_has_its_verdict_and_its_number(found, paper, name, value, verdict):
-    claim = found[paper, name]
+def test_a_claim_has_its_verdict_and_its_number(claims, paper, name, value, verdict):
+    claim = claims[paper, name]
     assert claim.verdict == verdict
     assert claim.value == (value if value is None else pytest.approx(value, rel=1e-3, abs=1e-6))
     assert claim.calculation
     assert claim.where
 
 
-def test_no_claim_is_left_out_and_names_are_unique(found):
-    assert set(found) == {(paper, name) for paper, name, *_ in EXPECTED}
+def test_no_claim_is_left_out_and_names_are_unique(claims):
+    assert set(claims) == {(paper, name) for paper, name, *_ in EXPECTED}
     for paper in CLAIMS:
-        names = [each.name for each in CLAIMS[paper]()]
+        names = [claim.name for claim in CLAIMS[paper]()]
         assert len(names) == len(set(names))
 
 
@@ -59,9 +59,9 @@ def test_no_claim_is_left_out_and_names_are_unique(found):
         ("trc", "windows", ["3,998 samples, 1,073 with two labels"]),
     ],
 )
-def test_a_calculation_shows_every_number_that_it_rests_on(found, paper, name, parts):
+def test_a_calculation_shows_every_number_that_it_rests_on(claims, paper, name, parts):
     for part in parts:
-        assert part in found[paper, name].calculation
+        assert part in claims[paper, name].calculation
 
 
 def test_every_verdict_is_computed():
@@ -74,12 +74,12 @@ def test_every_verdict_is_computed():
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Claim"
     ]
     assert len(calls) > 50
-    fixed = [
+    constants = [
         f"{path}:{node.lineno}"
         for path, node in calls
         if isinstance(node.args[5], ast.Constant) and isinstance(node.args[5].value, bool)
     ]
-    assert not fixed
+    assert not constants
 
 
 def test_a_printed_share_is_a_whole_number_of_rows_rounded_or_cut():
@@ -100,9 +100,9 @@ def test_rounded_precision_and_recall_bound_the_f1():
 
 
 def test_corrected_numbers_are_read_unless_the_printed_ones_are_asked_for():
-    numbers = Published("trc")
-    assert numbers("table2", "BEFORE", "share") == 0.43
-    assert numbers("table2", "BEFORE", "share", printed=True) == 0.42
+    published = Published("trc")
+    assert published("table2", "BEFORE", "share") == 0.43
+    assert published("table2", "BEFORE", "share", printed=True) == 0.42
     with pytest.raises(ConfigError, match="nobody"):
         Published("nobody")
 
@@ -122,6 +122,9 @@ def test_the_command_writes_what_it_prints(tmp_path, capsys):
     assert "ceiling" in printed
     assert "discarded" not in printed
     stored = json.loads((tmp_path / "claims.json").read_text("utf-8"))["parashoot"]
-    failed = [n for paper, n, _, how in EXPECTED if (paper, how) == ("parashoot", "does not hold")]
-    assert [each["name"] for each in stored] == failed
+    failed = []
+    for paper, name, _, verdict in EXPECTED:
+        if (paper, verdict) == ("parashoot", "does not hold"):
+            failed.append(name)
+    assert [claim["name"] for claim in stored] == failed
     assert "0.8714" in (tmp_path / "claims.md").read_text("utf-8")

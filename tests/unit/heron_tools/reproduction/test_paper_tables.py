@@ -139,7 +139,7 @@ def test_the_best_run_on_validation_stands_beside_the_mean_as_in_ronlis_tables(m
             json.dumps({"state": "done", "overrides": [f"seed={seed}"]})
         )
     tables = paper_view("ronli/table4", collect(folder), RONLI).tables
-    assert tables["table5"].columns[1:5] == ("micro F1, paper", "heron", "best run", "Δ")
+    assert list(tables["table5"].columns[1:5]) == ["micro F1, paper", "heron", "best run", "Δ"]
     _, mean, best, change = _row(tables["table5"], "Ro-BERT")[:4]
     assert (mean.n, best) == (3, 0.5)
     assert mean.mean == pytest.approx(2.2 / 3)

@@ -129,7 +129,7 @@ def test_without_a_paper_definitions_have_no_distance(simplemma):
     assert len({way[:3] for way in ways}) == len(ways) == 16
 
 
-@pytest.mark.usefixtures("drawn")
+@pytest.mark.usefixtures("drawn_figures")
 def test_the_figure_draws_any_lengths(simplemma):
     found = profile([ArticleSummary("", "", ""), ArticleSummary("a b", "a", "")], simplemma)
     image = summaries_figure({"one": found, "other": found}, "title")

@@ -35,17 +35,27 @@ from tiers import quick
 
 CHRONICLE = ("data=chronicle_summaries", "task.generation.max_new_tokens=6")
 SPECIAL = {"pad_token_id": 0, "eos_token_id": 3}
-T5 = {
-    **{"d_model": 32, "d_kv": 16, "d_ff": 48, "num_layers": 2, "num_heads": 2},
-    **{**SPECIAL, "decoder_start_token_id": 0},
+T5 = SPECIAL | {
+    "d_model": 32,
+    "d_kv": 16,
+    "d_ff": 48,
+    "num_layers": 2,
+    "num_heads": 2,
+    "decoder_start_token_id": 0,
 }
-LED = {
-    **dict.fromkeys(("encoder_layers", "decoder_layers"), 2),
-    **dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), 2),
-    **dict.fromkeys(("encoder_ffn_dim", "decoder_ffn_dim"), 48),
-    **{"d_model": 32, "attention_window": 8, "max_encoder_position_embeddings": 256},
-    **{"max_decoder_position_embeddings": 64, "bos_token_id": 2},
-    **{**SPECIAL, "decoder_start_token_id": 3},
+LED = SPECIAL | {
+    "d_model": 32,
+    "attention_window": 8,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 2,
+    "decoder_attention_heads": 2,
+    "encoder_ffn_dim": 48,
+    "decoder_ffn_dim": 48,
+    "max_encoder_position_embeddings": 256,
+    "max_decoder_position_embeddings": 64,
+    "bos_token_id": 2,
+    "decoder_start_token_id": 3,
 }
 LOCAL = {"local_radius": 7, "global_block_size": 4, "encoder_attention_type": "transient-global"}
 KINDS = {
@@ -57,19 +67,19 @@ KINDS = {
 
 @pytest.fixture(scope="session")
 def tiny_seq2seq(tiny_encoder, tmp_path_factory):
-    """Return a function that saves a tiny encoder-decoder of a kind; it gives the folder."""
-    known: dict[str, Path] = {}
+    """Return a function from a kind to the folder of a tiny encoder-decoder, saved once."""
+    folders: dict[str, Path] = {}
 
     def save(kind: str) -> Path:
-        if kind not in known:
-            folder = known[kind] = tmp_path_factory.mktemp(f"tiny_{kind}")
+        if kind not in folders:
+            folder = folders[kind] = tmp_path_factory.mktemp(f"tiny_{kind}")
             tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
             tokenizer.save_pretrained(folder)
             model, config, shape = KINDS[kind]
             with torch.random.fork_rng():
                 torch.manual_seed(0)
                 model(config(vocab_size=len(tokenizer), **shape)).save_pretrained(folder)
-        return known[kind]
+        return folders[kind]
 
     return save
 
@@ -78,13 +88,15 @@ def tiny_seq2seq(tiny_encoder, tmp_path_factory):
 def config_of(chronicle_config):
     """Return a function that configures a model by its folder."""
 
-    def of(folder, classifier, **encoder):
+    def configure(folder, classifier, **encoder):
         config = chronicle_config(*CHRONICLE)
-        named = dataclasses.replace(config.encoder, name=str(folder), max_length=64, **encoder)
+        own_encoder = dataclasses.replace(
+            config.encoder, name=str(folder), max_length=64, **encoder
+        )
         head = dataclasses.replace(config.head, classifier=classifier)
-        return dataclasses.replace(config, encoder=named, head=head)
+        return dataclasses.replace(config, encoder=own_encoder, head=head)
 
-    return of
+    return configure
 
 
 def make_batch(vocabulary=60, rows=3, length=20, words=7):
@@ -96,15 +108,15 @@ def make_batch(vocabulary=60, rows=3, length=20, words=7):
     mask_BL = torch.ones_like(tokens_BL)
     mask_BL[-1, length // 2 :] = tokens_BL[-1, length // 2 :] = 0
     target_RM[-1, words // 2 :] = -100
-    count = torch.arange(rows)
+    numbers = torch.arange(rows)
     return Batch(
         tokens_BL=tokens_BL,
         mask_BL=mask_BL,
         second_B=torch.full((rows,), -1),
-        owners_B=count,
-        sequences_R=count,
+        owners_B=numbers,
+        sequences_R=numbers,
         labels_R=torch.zeros(rows, dtype=torch.int64),
-        rows_R=count,
+        rows_R=numbers,
         columns={"target": target_RM},
     )
 
@@ -123,7 +135,7 @@ def built(kind, tiny_encoder, tiny_seq2seq, config_of):
 
 @pytest.mark.parametrize("beams", [1, 3])
 @pytest.mark.parametrize("kind", quick(["led", "warm_start", "t5"], 2))
-def test_plain_generate_and_the_cards_code_write_an_exported_run_s_texts(
+def test_the_cards_code_generates_the_same_texts_as_heron(
     kind, beams, tiny_encoder, tiny_seq2seq, config_of, tmp_path
 ):
     _, config, tokenizer = built(kind, tiny_encoder, tiny_seq2seq, config_of)
@@ -141,11 +153,11 @@ def test_plain_generate_and_the_cards_code_write_an_exported_run_s_texts(
     code = usage_code(plain, str(tmp_path)).strip("`\n").removeprefix("python\n")
     assert '"a text"' in code
     *lines, last = code.replace('"a text"', repr(text)).splitlines()
-    known: dict[str, Any] = {}
-    exec("\n".join(lines), known)
-    assert known["generated"][0, 1:].tolist() == ids_M.tolist()
-    assert eval(last, known) == tokenizer.decode(ids_M, skip_special_tokens=True).strip()
-    assert ("global_attention_mask" in known["inputs"]) == (kind == "led")
+    variables: dict[str, Any] = {}
+    exec("\n".join(lines), variables)
+    assert variables["generated"][0, 1:].tolist() == ids_M.tolist()
+    assert eval(last, variables) == tokenizer.decode(ids_M, skip_special_tokens=True).strip()
+    assert ("global_attention_mask" in variables["inputs"]) == (kind == "led")
 
 
 @pytest.mark.parametrize("attention", ["first", "none"])
@@ -155,18 +167,18 @@ def test_a_longformer_with_a_decoder_reads_with_or_without_global_attention(
     folder = tiny_seq2seq("led")
     config = config_of(folder, "seq2seq", global_attention=attention)
     model, batch = build_seq2seq(config, tokenizer_of(folder)).eval(), make_batch()
-    given = {"input_ids": batch.tokens_BL, "attention_mask": batch.mask_BL}
+    inputs = {"input_ids": batch.tokens_BL, "attention_mask": batch.mask_BL}
     if attention == "first":
-        given["global_attention_mask"] = torch.zeros_like(batch.mask_BL)
-        given["global_attention_mask"][:, 0] = 1
+        inputs["global_attention_mask"] = torch.zeros_like(batch.mask_BL)
+        inputs["global_attention_mask"][:, 0] = 1
     with torch.no_grad():
-        expected_BLD = model.inner(**given).last_hidden_state
-        found_BLD = Encoder.forward(model, batch)
-    torch.testing.assert_close(found_BLD, expected_BLD)
+        expected_BLD = model.inner(**inputs).last_hidden_state
+        states_BLD = Encoder.forward(model, batch)
+    torch.testing.assert_close(states_BLD, expected_BLD)
 
 
 @pytest.mark.parametrize("place", ["config", "generation_config", "decoder", "tokenizer"])
-def test_a_start_token_that_stands_in_one_place_only_is_used_everywhere(
+def test_a_start_token_that_stands_in_one_file_only_is_used_everywhere(
     place, tiny_encoder, config_of, tmp_path
 ):
     """The usual tutorial writes the first place; older versions of transformers the second."""
@@ -223,9 +235,9 @@ def test_every_kind_learns_a_batch_by_heart_and_writes_it(
         optimizer.step()
     assert loss < 0.1
     written_RM = module.eval().write(batch).written_RM
-    for row, target in zip(written_RM.tolist(), batch.columns["target"].tolist(), strict=True):
-        wanted = [token for token in target if token != -100]
-        assert row[: len(wanted)] == wanted
+    for written, target in zip(written_RM.tolist(), batch.columns["target"].tolist(), strict=True):
+        tokens = [token for token in target if token != -100]
+        assert written[: len(tokens)] == tokens
 
 
 def test_the_decoder_begins_with_the_encoder_s_weights_and_new_cross_attention(
@@ -260,8 +272,8 @@ def test_an_encoder_that_cannot_decode_gets_a_bert_decoder_with_its_words(
     module = Seq2Seq(model).eval()
     batch = make_batch()
     with torch.no_grad():
-        known = int((batch.columns["target"] != -100).sum())
-        assert module(batch).shape == (known, model.decoder.config.vocab_size)
+        target_tokens = int((batch.columns["target"] != -100).sum())
+        assert module(batch).shape == (target_tokens, model.decoder.config.vocab_size)
     written_BM, _ = module.write(batch, config.task.generation)
     assert written_BM.shape[0] == 3
 
@@ -275,7 +287,7 @@ def test_t5_is_refused_in_fp16(tiny_seq2seq, config_of):
 
 
 @pytest.mark.parametrize("kind", ["longt5", "warm_start"])
-def test_what_is_frozen_is_in_the_encoder_and_the_decoder_trains(
+def test_freeze_holds_layers_of_the_encoder_only_and_the_decoder_trains(
     kind, tiny_encoder, tiny_seq2seq, config_of
 ):
     warm = kind == "warm_start"
@@ -322,11 +334,11 @@ def test_an_exported_model_opens_with_plain_transformers_and_with_heron(
     plain = Seq2Seq(AutoModelForSeq2SeqLM.from_pretrained(folder.model)).eval()
     batch = make_batch()
     with torch.no_grad():
-        wanted = encoder(batch)
-        torch.testing.assert_close(opened(batch), wanted)
-        torch.testing.assert_close(plain(batch), wanted)
-    written = [each.write(batch, config.task.generation)[0] for each in (encoder, opened)]
-    assert torch.equal(*written)
+        logits = encoder(batch)
+        torch.testing.assert_close(opened(batch), logits)
+        torch.testing.assert_close(plain(batch), logits)
+    texts = [model.write(batch, config.task.generation)[0] for model in (encoder, opened)]
+    assert torch.equal(*texts)
     assert opened.model.generation_config.eos_token_id == 3
     assert all(p.requires_grad for p in opened.parameters())
     assert not any("pooler" in name for name, _ in opened.named_parameters())
