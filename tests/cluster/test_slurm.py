@@ -22,7 +22,7 @@ SUBMITIT = (
     "hydra.launcher.cpus_per_task=1",
 )
 END = 300  # seconds until a command has ended
-LONG = "trainer.max_epochs=200"  # more than the time limits of the tests allow
+LONG = "trainer.max_epochs=400"  # more than the time limits of the tests allow
 
 
 def ended(slurm, job: str) -> bool:
@@ -33,6 +33,12 @@ def ended(slurm, job: str) -> bool:
 def restarts(slurm, job: str) -> int:
     """Count how often SLURM has run a job again."""
     return int(slurm.job(job).get("Restarts", 0))
+
+
+def kill(job: RunFolder, slurm) -> None:
+    """Kill the process of a run, as the kernel does where memory runs out."""
+    pid = job.read_status()["heartbeat"]["pid"]
+    slurm.command("kill", f"-{signal.SIGKILL.value}", str(pid))
 
 
 class TestSubmitit:
@@ -108,6 +114,17 @@ class TestSubmitit:
         assert process.wait(END) == 0
         for seed, job in enumerate(jobs):
             assert_same_run(job, undisturbed(f"seed={seed}"))
+
+    def test_a_killed_job_fails_and_the_same_command_resumes_it(
+        self, slurm, waiting, jobs, undisturbed
+    ):
+        process = waiting("seed=0")
+        wait_until_it_trains(jobs[0])
+        kill(jobs[0], slurm)
+        assert process.wait(END) != 0
+        assert jobs[0].state() == "failed"
+        assert waiting("seed=0").wait(END) == 0
+        assert_same_run(jobs[0], undisturbed("seed=0"))
 
 
 class TestBatch:
@@ -189,13 +206,34 @@ class TestBatch:
     ):
         number = submitted()
         wait_until_it_trains(job)
-        pid = job.read_status()["heartbeat"]["pid"]
-        slurm.command("kill", f"-{signal.SIGKILL.value}", str(pid))  # as the kernel does
+        kill(job, slurm)
         wait_for(lambda: ended(slurm, number), "end of the job", 60)
         assert (slurm.state(number), job.state()) == ("FAILED", "failed")
 
         number = submitted()
         wait_for(lambda: ended(slurm, number), "end of the job", END)
+        assert_same_run(job, undisturbed())
+
+    def test_a_job_whose_time_is_over_saves_and_resumes_when_submitted_again(
+        self, slurm, submitted, job, undisturbed
+    ):
+        number = submitted(LONG, options=("--time=1",), before="srun")
+        wait_for(lambda: ended(slurm, number), "end of the job", END)
+        assert (slurm.state(number), job.state()) == ("TIMEOUT", "interrupted")
+
+        number = submitted(LONG, before="srun")
+        wait_for(lambda: ended(slurm, number), "end of the job", END)
+        assert_same_run(job, undisturbed(LONG))
+
+    def test_the_job_of_a_lost_node_comes_back_and_ends_as_undisturbed(
+        self, slurm, submitted, job, undisturbed
+    ):
+        number = submitted(before="srun")
+        wait_until_it_trains(job)
+        slurm.kill_node("node1")
+        slurm.start_node("node1")
+        wait_for(lambda: ended(slurm, number), "end of the job", END)
+        assert (slurm.state(number), restarts(slurm, number)) == ("COMPLETED", 1)
         assert_same_run(job, undisturbed())
 
     def test_a_step_without_a_batch_job_saves_and_resumes_when_called_again(
