@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.slurm import INSTALL, Slurm, missing_programs, wait_for
+from cluster.slurm import INSTALL, TESTS, Slurm, missing_programs, wait_for
 from heron.base.run_folder import RunFolder
 from small_runs import TINY
 
@@ -72,7 +73,8 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., RunFo
             job = f"job{len(trained)}"
             folders = (f"paths.runs={folder}", f"paths.cache={folder / 'cache'}")
             words = [HERON, "train", *WORDS, *folders, f"run.job={job}", *more]
-            subprocess.run(words, check=True, capture_output=True, timeout=300)
+            variables = {**os.environ, "PYTHONPATH": os.pathsep.join([TESTS, *sys.path])}
+            subprocess.run(words, env=variables, check=True, capture_output=True, timeout=300)
             trained[more] = RunFolder(folder / "sweep" / job)
         return trained[more]
 

@@ -11,12 +11,14 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "srun")
 INSTALL = "apt-get install slurm-wlm"
+TESTS = str(Path(__file__).parents[1])
 GRACE = 6  # seconds between SIGTERM and the end of a preempted job
 
 _CONFIGURATION = """\
@@ -74,6 +76,7 @@ class Slurm:
         self.folder = folder
         self.nodes = [f"node{number}" for number in range(1, nodes + 1)]
         self.environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf")}
+        self.environment["PYTHONPATH"] = os.pathsep.join([TESTS, *sys.path])  # has `cluster`
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._configure()
 

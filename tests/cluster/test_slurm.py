@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import subprocess
 from pathlib import Path
@@ -22,7 +23,12 @@ SUBMITIT = (
     "hydra.launcher.cpus_per_task=1",
 )
 END = 300  # seconds until a command has ended
-LONG = "trainer.max_epochs=400"  # more than the time limits of the tests allow
+# Lasts longer than the time limits of the tests, on any machine.
+LONG = (
+    "trainer.max_epochs=60",
+    "+callbacks.pace._target_=cluster.pace.Pace",
+    "+callbacks.pace.seconds=1.5",
+)
 
 
 def ended(slurm, job: str) -> bool:
@@ -86,10 +92,10 @@ class TestSubmitit:
             "hydra.launcher.timeout_min=2",
             "hydra.launcher.signal_delay_s=60",
             "hydra.launcher.max_num_timeout=20",
-            LONG,
+            *LONG,
         )
         assert process.wait(2 * END) == 0
-        assert_same_run(jobs[0], undisturbed(LONG))
+        assert_same_run(jobs[0], undisturbed(*LONG))
 
     def test_a_cancelled_job_is_interrupted_and_the_command_ends(
         self, slurm, waiting, jobs, tmp_path
@@ -137,8 +143,8 @@ class TestBatch:
     @pytest.fixture
     def submitted(self, slurm, command, tmp_path):
         def submit(*more: str, options: tuple[str, ...] = (), before: str = "exec") -> str:
-            words = [before, *command("run.job=job", *more)]
-            text = "#!/bin/bash\n" + " ".join(words) + "\n"
+            words = shlex.join([before, *command("run.job=job", *more)])
+            text = f"#!/bin/bash\n{words}\n"
             options = ("-p", "low", "-c", "2", "--open-mode=append", *options)
             return slurm.submit(text, *options, folder=tmp_path)
 
@@ -170,11 +176,11 @@ class TestBatch:
         self, before, sent, slurm, submitted, job, undisturbed
     ):
         options = ("--time=2", f"--signal={sent}")
-        number = submitted(LONG, options=options, before=before)
+        number = submitted(*LONG, options=options, before=before)
         wait_for(lambda: ended(slurm, number), "end of the job", 2 * END)
         assert slurm.state(number) == "COMPLETED"
         assert restarts(slurm, number) >= 1
-        assert_same_run(job, undisturbed(LONG))
+        assert_same_run(job, undisturbed(*LONG))
 
     def test_a_sweep_in_one_job_comes_back_and_ends_as_undisturbed(
         self, slurm, submitted, tmp_path, undisturbed
@@ -217,13 +223,13 @@ class TestBatch:
     def test_a_job_whose_time_is_over_saves_and_resumes_when_submitted_again(
         self, slurm, submitted, job, undisturbed
     ):
-        number = submitted(LONG, options=("--time=1",), before="srun")
+        number = submitted(*LONG, options=("--time=1",), before="srun")
         wait_for(lambda: ended(slurm, number), "end of the job", END)
         assert (slurm.state(number), job.state()) == ("TIMEOUT", "interrupted")
 
-        number = submitted(LONG, before="srun")
+        number = submitted(*LONG, before="srun")
         wait_for(lambda: ended(slurm, number), "end of the job", END)
-        assert_same_run(job, undisturbed(LONG))
+        assert_same_run(job, undisturbed(*LONG))
 
     def test_the_job_of_a_lost_node_comes_back_and_ends_as_undisturbed(
         self, slurm, submitted, job, undisturbed
