@@ -24,6 +24,7 @@ NOT_RUN = {
     r"\bjupyter\b": "a server; tests/unit/test_notebooks.py runs the notebooks",
     r"^wandb sync|wandb=true": "needs an account",
     r"^ray |launcher=(ray|submitit|joblib)": "needs a plugin of Hydra's, an extra",
+    r"^srun ": "needs SLURM; tests/cluster starts one",
     r"logger=(tensorboard|mlflow)": "needs a package of its own",
     r"trainer=fsdp": "needs GPUs; tests/unit/training/test_devices.py shards on CPUs",
     r"contact=": "fetches pages; tests/unit/experiments/test_hesum_corpus.py serves some",
