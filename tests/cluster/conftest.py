@@ -24,6 +24,8 @@ WORDS = (
     "batching.tokens=300",
     "trainer.max_epochs=40",
     "run.sweep=sweep",
+    "+callbacks.pace._target_=cluster.pace.Pace",
+    "+callbacks.pace.seconds=0.5",
 )
 
 Train = Callable[..., list[str]]

@@ -24,11 +24,7 @@ SUBMITIT = (
 )
 END = 300  # seconds until a command has ended
 # Lasts longer than the time limits of the tests, on any machine.
-LONG = (
-    "trainer.max_epochs=60",
-    "+callbacks.pace._target_=cluster.pace.Pace",
-    "+callbacks.pace.seconds=1.5",
-)
+LONG = ("trainer.max_epochs=60", "callbacks.pace.seconds=1.5")
 
 
 def ended(slurm, job: str) -> bool:

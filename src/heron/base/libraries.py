@@ -146,5 +146,6 @@ def silence_libraries() -> None:
         "Checkpoint directory",  # a resumed run's is not empty
         "Total length of `list`",  # a run without a validation split
         "sync_dist=True",  # scores are those of all processes already
+        "`srun` command is available",  # heron starts its own processes
     ):
         warnings.filterwarnings("ignore", f".*{message}.*")

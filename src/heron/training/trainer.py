@@ -207,7 +207,7 @@ def devices(config: Config, sharded: bool = True) -> dict[str, Any]:
     """Choose devices, strategy and precision; a process without others runs on one device."""
     name = precision(config)
     strategy = build_strategy(config, sharded)
-    # heron starts its own processes. Lightning would look for a scheduler, and advise `srun`.
+    # heron starts its own processes: Lightning must not take those of a scheduler for them.
     plugins: list[Any] = [WholeFiles(), LightningEnvironment()]
     is_sharded = isinstance(strategy, FSDPStrategy)
     if is_sharded:
