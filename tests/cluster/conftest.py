@@ -28,8 +28,6 @@ WORDS = (
     "+callbacks.pace.seconds=0.5",
 )
 
-Train = Callable[..., list[str]]
-
 
 @pytest.fixture(scope="session")
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:

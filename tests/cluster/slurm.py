@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -226,10 +227,10 @@ class Slurm:
         self._processes = {}
 
 
-def wait_for(condition: object, what: str, seconds: float) -> None:
+def wait_for(condition: Callable[[], object], what: str, seconds: float) -> None:
     """Wait until a function returns a true value."""
     until = time.monotonic() + seconds
-    while not condition():  # type: ignore[operator]
+    while not condition():
         if time.monotonic() > until:
             raise TimeoutError(f"no {what} within {seconds:.0f} s")
         time.sleep(0.2)

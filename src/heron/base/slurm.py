@@ -7,7 +7,6 @@ and would never come back, so it asks to be requeued when its state is saved, as
 
 import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -29,14 +28,13 @@ def will_return() -> bool:
     return can_be_requeued and (job["JobState"] == "RUNNING" or _is_requeued(job))
 
 
-def requeue() -> bool:
-    """Ask SLURM to run this process's job again; tells whether it will."""
+def requeue() -> None:
+    """Ask SLURM to run this process's job again, where it can."""
     if not will_return():
-        return False
+        return
     print(f"SLURM runs job {_number()} again, and it goes on from here", flush=True)
     if not _is_requeued(_job()):
         _scontrol("requeue", _number())  # SLURM ends this process soon after
-    return True
 
 
 @contextmanager
@@ -85,6 +83,8 @@ def _is_requeued(job: dict[str, str]) -> bool:
 
 def _scontrol(*words: str) -> str:
     """Run SLURM's `scontrol`; returns what it prints, nothing where it fails."""
+    import subprocess  # start-up time: every command imports this module
+
     try:
         completed = subprocess.run(
             ["scontrol", *words], capture_output=True, text=True, timeout=_PATIENCE, check=False

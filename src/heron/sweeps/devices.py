@@ -192,9 +192,9 @@ class RanksProcess(JobProcess):
         if failures:
             cause = {key: value for key, value in failures[0].items() if key != "time"}
         if self._was_interrupted():
-            by_sigterm = Terminated()
-            error = f"Terminated: {by_sigterm}"
-            return {**cause, "state": ending_state(by_sigterm), "error": error, "retry": True}
+            state = ending_state(Terminated())
+            by_sigterm = "Terminated: by SIGTERM"
+            return {**cause, "state": state, "error": by_sigterm, "retry": True}
 
         kills = self._kills()
         if cause and not kills:

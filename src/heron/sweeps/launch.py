@@ -5,7 +5,7 @@ Skipping of finished jobs, locks and resuming belong to the jobs; a job that fai
 
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -207,18 +207,32 @@ def run_grid(sweeper: Any) -> list[list[JobReturn]]:
     config = sweeper.config
     jobs = grid(loader, config)
     begin_sweep(loader, config, jobs[0])
-    waiting: Any = nullcontext()
-    if type(sweeper.launcher).__name__ == "SlurmLauncher":
-        from heron.sweeps.slurm_watcher import waiting as waiting_for_slurm  # one of heron's extras
-
-        waiting = waiting_for_slurm(Path(config.hydra.sweep.dir))
     size = sweeper.max_batch_size or len(jobs)
     batches = []
-    with waiting:
-        for start in range(0, len(jobs), size):
-            batches.append(sweeper.launcher.launch(jobs[start : start + size], start))
+    for start in range(0, len(jobs), size):
+        batches.append(launch(sweeper, jobs[start : start + size], start))
     end_sweep(Path(config.hydra.sweep.dir), getattr(sweeper.launcher, "batch", None))
     return batches
+
+
+def launch(sweeper: Any, jobs: Sequence[Sequence[str]], first: int) -> Any:
+    """Run a batch of jobs by the sweeper's launcher, heron's or another package's.
+
+    Args:
+        sweeper: whose jobs they are.
+        jobs: the overrides of each.
+        first: number of the first job in the sweep.
+
+    Returns:
+        How each ended, as Hydra's `JobReturn`.
+    """
+    if type(sweeper.launcher).__name__ != "SlurmLauncher":
+        return sweeper.launcher.launch(jobs, first)
+
+    from heron.sweeps.slurm_watcher import waiting_for_slurm  # one of heron's extras
+
+    with waiting_for_slurm(sweeper.config.hydra.sweep.dir):
+        return sweeper.launcher.launch(jobs, first)
 
 
 def begin_sweep(loader: Any, config: DictConfig, words: Sequence[str]) -> Composition:

@@ -35,7 +35,7 @@ from heron.config.constraints import Count, OneOf, Seed, key_of
 from heron.config.parsing import parse
 from heron.config.words import job_words
 from heron.sweeps.grid import JobComposer, sweep_rows, vary
-from heron.sweeps.launch import begin_sweep, returned
+from heron.sweeps.launch import begin_sweep, launch, returned
 from heron.tasks.config import Config, SweeperConfig
 from heron.training.compose import Composition
 from heron.training.run_names import identifying
@@ -217,8 +217,8 @@ class Search:
 
         fixed = [line for key, line in self.rows.items() if key not in self.space]
         self._compose = JobComposer(loader, config, [fixed])
-        self.launcher = sweeper.launcher
-        n_jobs = getattr(self.launcher, "n_jobs", None)  # another package's may have none
+        self.sweeper = sweeper
+        n_jobs = getattr(sweeper.launcher, "n_jobs", None)  # another package's may have none
         self.n_jobs = max(1, int(n_jobs or 1))
         self._cuts = Counter[int]()  # interruptions of each trial's job in this command
         self._launched = 0
@@ -227,7 +227,7 @@ class Search:
         # A space with few points ends the search early.
         points = math.prod(_size(space) for space in self.space.values())
         self.total = int(min(self.settings.n_trials, points))
-        batch = getattr(self.launcher, "batch", None)
+        batch = getattr(sweeper.launcher, "batch", None)
         if batch is not None:  # heron's own: it counts, and its server imports Optuna once
             batch.sweep.total = self.total
             batch.sweep.preload = ("optuna",) if self.settings.pruner != "none" else ()
@@ -275,7 +275,7 @@ class Search:
         jobs = [self._job(points[number], number) for number in numbers]
         first = self._launched
         self._launched += len(jobs)
-        return self.launcher.launch(jobs, first)
+        return launch(self.sweeper, jobs, first)
 
     def _job(self, point: Sequence[str], number: int) -> list[str]:
         """Write the overrides of a trial's job.

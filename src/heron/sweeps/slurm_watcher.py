@@ -7,7 +7,6 @@ failure, and would wait for ever for a job that was cancelled or killed.
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from submitit.core.utils import FailedJobError, UncompletedJobError
 from submitit.slurm.slurm import SlurmInfoWatcher, SlurmJob
@@ -20,16 +19,14 @@ _SECONDS = 60  # between two questions at most; the controller forgets jobs afte
 class ControllerWatcher(SlurmInfoWatcher):
     """Asks SLURM's controller (`squeue`) for the states of jobs."""
 
-    def _make_command(self) -> list[str] | None:
-        """Spell out the question; None where all jobs have ended."""
-        if self._registered <= self._finished:
-            return None
+    def _make_command(self) -> list[str]:
+        """Spell out the question."""
         return ["squeue", "--me", "--array", "--states=all", "--noheader", "--format=%i %T"]
 
     def read_info(self, string: bytes | str) -> dict[str, dict[str, str]]:
         """Read the answer: the state of each job, which is `COMPLETED` once it is forgotten."""
         text = string if isinstance(string, str) else string.decode()
-        states = {job: {"JobID": job, "State": "COMPLETED"} for job in self._registered}
+        states = {job: {"State": "COMPLETED"} for job in self._registered}
         for line in text.splitlines():
             job, state = line.split()
             if job in states:
@@ -38,7 +35,7 @@ class ControllerWatcher(SlurmInfoWatcher):
 
 
 @contextmanager
-def waiting(sweep: Path) -> Iterator[None]:
+def waiting_for_slurm(sweep: str) -> Iterator[None]:
     """Wait in the block for jobs of submitit; on a cluster without accounting, by the controller.
 
     Raises:
