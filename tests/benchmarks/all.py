@@ -27,6 +27,7 @@ BENCHMARKS: dict[str, str | None] = {
     "cache": "share=0.1 seeds=1",
     "scale": "rows=10000,100000 jobs=10,100",
     "training": "rounds=2 steps=2",
+    "defaults": None,
     "devices": None,
     "gpu": None,
 }

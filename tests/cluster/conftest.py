@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.slurm import INSTALL, TESTS, Slurm, missing_programs, wait_for
+from cluster.slurm import INSTALL, MODULES, Slurm, missing_programs, wait_for
 from heron.base.run_folder import RunFolder
 from small_runs import TINY
 
@@ -73,7 +73,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., RunFo
             job = f"job{len(trained)}"
             folders = (f"paths.runs={folder}", f"paths.cache={folder / 'cache'}")
             words = [HERON, "train", *WORDS, *folders, f"run.job={job}", *more]
-            variables = {**os.environ, "PYTHONPATH": os.pathsep.join([TESTS, *sys.path])}
+            variables = {**os.environ, "PYTHONPATH": MODULES}
             subprocess.run(words, env=variables, check=True, capture_output=True, timeout=300)
             trained[more] = RunFolder(folder / "sweep" / job)
         return trained[more]

@@ -20,6 +20,8 @@ from pathlib import Path
 PROGRAMS = ("munged", "slurmctld", "slurmd", "srun")
 INSTALL = "apt-get install slurm-wlm"
 TESTS = str(Path(__file__).parents[1])
+# `PYTHONPATH` of what the tests start: it finds `cluster.pace`.
+MODULES = os.pathsep.join([TESTS, *sys.path])
 GRACE = 6  # seconds between SIGTERM and the end of a preempted job
 
 _CONFIGURATION = """\
@@ -77,7 +79,7 @@ class Slurm:
         self.folder = folder
         self.nodes = [f"node{number}" for number in range(1, nodes + 1)]
         self.environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf")}
-        self.environment["PYTHONPATH"] = os.pathsep.join([TESTS, *sys.path])  # has `cluster`
+        self.environment["PYTHONPATH"] = MODULES
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._configure()
 

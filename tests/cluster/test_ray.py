@@ -8,6 +8,7 @@ import signal
 import pytest
 
 from cluster.conftest import wait_until_it_trains
+from cluster.slurm import MODULES
 from heron.base.run_folder import RunFolder
 from stopping import assert_same_run
 
@@ -22,8 +23,9 @@ def test_the_job_of_a_killed_worker_is_run_again_and_ends_as_undisturbed(
     jobs = [RunFolder(tmp_path / "runs" / "sweep" / f"seed-{seed}") for seed in (0, 1)]
     words = ("-m", "hydra/launcher=ray", "seed=0,1", "run.job=seed-${seed}")
     two_workers = "+hydra.launcher.ray.init.num_cpus=2"
+    environment = {**os.environ, "PYTHONPATH": MODULES}
     # Ray warns where variables of accelerators are empty.
-    environment = {**os.environ, "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+    environment["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
     printed = tmp_path / "printed"
     process = in_background(command(*words, two_workers), printed, env=environment)
     wait_until_it_trains(jobs[0])
