@@ -28,8 +28,8 @@ LONG = ("trainer.max_epochs=60", "callbacks.pace.seconds=1.5")
 
 
 def ended(slurm, job: str) -> bool:
-    """Tell whether a job will not run again."""
-    return slurm.state(job) not in ("PENDING", "RUNNING", "COMPLETING", "SUSPENDED", "REQUEUED")
+    """Tell whether a job will not run again; not while the controller gives no answer."""
+    return slurm.state(job) in ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL")
 
 
 def restarts(slurm, job: str) -> int:
