@@ -123,8 +123,9 @@ def readable_name(overrides: Sequence[str], swept: Sequence[str] = (), most: int
     keys = [key_of(word) for word in overrides]
     # Masked before they are shortened: "user:password@host" would not look like an address.
     values = redacted([word.partition("=")[2] for word in overrides])
+    value_of = dict(zip(keys, values, strict=True))  # of a key that is given twice, the last
     rows = []
-    for key, value in zip(keys, values, strict=True):
+    for key, value in value_of.items():
         is_fixed = key not in swept
         is_left_out = is_under(key, "data.files")
         if key == "encoder" and "encoder.name" in keys:  # which names the encoder in its place

@@ -15,6 +15,7 @@ from small_runs import compose
     [
         ("optim.lr=1 seed=3 head=ess", "", "head=ess,seed=3,optim.lr=1"),
         ("data=trc head=ess optim.lr=1", "optim.lr", "optim.lr=1,data=trc,head=ess"),
+        ("seed=1 head=ess seed=2", "", "head=ess,seed=2"),  # the last value counts
         ("encoder.name=/home/me/מודל seed=0", "", "seed=0,encoder.name=מודל"),
         ("data.columns.text=ტექსტი", "", "data.columns.text=ტექსტი"),
         ("data.columns.text='पाठ'", "", "data.columns.text=पाठ"),  # letters with marks
