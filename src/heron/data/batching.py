@@ -13,7 +13,10 @@ from heron.data import PLANS, BatchPlan
 from heron.data.config import BUDGET, BatchingConfig
 from heron.data.features import UNLABELLED, Units
 
-BATCHES = 20  # fewest in an epoch where `batching.tokens` is null
+# Where `batching.tokens` is null, an epoch has at least `BATCHES` batches, if these still have
+# `SEQUENCES` sequences of mean length: few steps learn little, tiny batches take long.
+BATCHES = 250
+SEQUENCES = 8
 
 
 def budget(batching: BatchingConfig) -> int:
@@ -22,12 +25,16 @@ def budget(batching: BatchingConfig) -> int:
 
 
 def fit_budget(batching: BatchingConfig, lengths_S: np.ndarray) -> BatchingConfig:
-    """Set `batching.tokens` if null: `BUDGET`, or less for about `BATCHES` batches an epoch."""
+    """Set `batching.tokens` if null: `BUDGET`, or less where the split is small.
+
+    See `BATCHES`; the longest sequence always fits.
+    """
     if batching.tokens is not None or not len(lengths_S):
         return batching
     share = int(lengths_S.sum()) // BATCHES
+    few = SEQUENCES * int(lengths_S.mean())
     longest = int(lengths_S.max())
-    return replace(batching, tokens=min(BUDGET, max(share, longest)))
+    return replace(batching, tokens=min(BUDGET, max(share, few, longest)))
 
 
 def plan_epoch(

@@ -417,7 +417,7 @@ class BatchingConfig:
     plan: Annotated[str, OneOf(registry=PLANS)] = "shuffle"
     size: Count = 32  # sequences per batch under `shuffle`
     # padded tokens per batch under `bucket` and in evaluation. null: 3072; in training fewer where
-    # an epoch would have less than 20 batches (never less than the longest sequence),
+    # an epoch would have less than 250 batches (never less than eight sequences of mean length),
     # `data.batch_tokens` in `status.json` is the number used; in evaluation on a GPU as many for
     # each 8 GiB of its memory.
     tokens: Annotated[int, Ge(8)] | None = None

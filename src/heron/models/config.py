@@ -190,7 +190,7 @@ class OptimConfig(ConstrainedConfig):
     # `adamw`, or `adafactor`, which needs less memory (two vectors per matrix instead of two
     # matrices) and scales steps by the size of the weights; it has no `betas` and `eps`
     name: Annotated[str, OneOf("adamw", "adafactor")] = "adamw"
-    lr: Rate = 3e-5  # peak learning rate of the encoder
+    lr: Rate = 5e-5  # peak learning rate of the encoder
     head_lr: Rate | None = None  # peak learning rate of the head, or of the decoder; null: `lr`
     # factor on the learning rate for each layer further from the head
     layer_decay: Annotated[float, Ge(0)] = 1.0

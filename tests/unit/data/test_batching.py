@@ -1,6 +1,5 @@
 """Plans: every unit as often as it should be, the same for the same seed, within the budget."""
 
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from heron.data.batching import (
     plan_evaluation,
     plan_pass,
 )
-from heron.data.config import BUDGET, BatchingConfig
+from heron.data.config import BatchingConfig
 from heron.data.features import UNLABELLED, Units
 
 LENGTHS = st.lists(st.integers(1, 200), max_size=120).map(lambda lengths: np.array(lengths, int))
@@ -334,15 +333,20 @@ def test_stratified_buckets_pad_little_more_than_they_must(tokens, seed, longer,
     assert padding_efficiency(plan, units, lengths) >= 0.87 - unavoidable
 
 
-def test_the_default_budget_follows_small_data_and_leaves_large_data_alone():
-    default = BatchingConfig(plan="bucket", tokens=None)
-    small, large = np.full(200, 40), np.full(20_000, 40)
-    assert fit_budget(default, large).tokens == BUDGET == 3072
-    fitted = fit_budget(default, small)
-    assert fitted.tokens == 200 * 40 // 20
-    batches = len(plan_epoch(Units.single(small), fitted, seed=0, epoch=0))
-    assert 19 <= batches <= 24
-    assert len(plan_epoch(Units.single(small), replace(default, tokens=3072), 0, 0)) <= 4
+@pytest.mark.parametrize(
+    ("rows", "tokens"),
+    [
+        (200, 8 * 40),  # batches of eight sequences
+        (6_000, 6_000 * 40 // 250),  # 250 batches
+        (20_000, 3072),  # as many tokens as in any larger set
+    ],
+)
+def test_the_default_budget_gives_small_data_small_batches(rows, tokens):
+    lengths_S = np.full(rows, 40)
+    fitted = fit_budget(BatchingConfig(plan="bucket", tokens=None), lengths_S)
+    assert fitted.tokens == tokens
+    batches = len(plan_epoch(Units.single(lengths_S), fitted, seed=0, epoch=0))
+    assert rows * 40 / tokens <= batches <= 1.1 * rows * 40 / tokens
 
 
 def test_the_default_budget_holds_the_longest_sequence_and_what_is_named_stays():
