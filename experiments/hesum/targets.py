@@ -59,7 +59,7 @@ ERRORS = {
 }
 SYSTEMS = ("GPT-4", "GPT-3.5", "mLongT5 base")  # rows of Tables 3 and 4
 CRITERIA = ("coherence", "completeness")
-BERTSCORE = TEXTS[-1]
+BERTSCORE = "bertscore"
 LAYER = 9  # of BERTScore, as in `experiment=hesum/mlongt5_base`
 SUMMARIES = 30  # of each system in Table 4
 _ARTICLE = "(the article)"
@@ -164,7 +164,8 @@ def _shares(request: TargetRequest, units: Mapping[str, str]) -> Filled:
 
     table = share_table({name: measured}, {name: size}, _morphology())
     listed = ", ".join(f"{row}: {unit}" for row, unit in units.items())
-    note = f"Tokens beside the paper's rows: {listed}. The table has all definitions."
+    note = f"Tokens beside the paper's rows: {listed}. The table has every token unit."
+    # published.yaml has Tables 2 and 5 as one, `table5`.
     return Filled({"table5": values}, (table,), notes=(note, *_substitute_note(substitute)))
 
 
@@ -223,7 +224,7 @@ def errors(request: TargetRequest) -> Filled:
     ratings = unblind(study, answers)
     means = means_table(ratings, request.seed)
     values = {"table4": {}, "table3_people": _means(means)}
-    notes = [f"Rows of the paper: systems called {', '.join(SYSTEMS)}; others have their own rows."]
+    notes = [f"Only systems called {', '.join(SYSTEMS)} are compared with the paper's rows."]
 
     counts = errors_tables(ratings)
     if counts:
@@ -235,7 +236,7 @@ def errors(request: TargetRequest) -> Filled:
 
 
 def _counts(table: Table) -> Values:
-    """Read the counts by most raters.
+    """Read the counts of errors that most raters noticed.
 
     Counts over another number of summaries than the paper's are marked.
 

@@ -16,7 +16,7 @@ OVERLAPS = {
     "disjoint": "Model ∩ Annotation = ∅",
 }
 MISSED = "missed"  # answerable, but predicted "no answer"
-UNANSWERABLE = "unanswerable"  # unanswerable, but predicted an answer
+INVENTED = "invented"  # unanswerable, but predicted an answer
 
 # The largest number of words of each bucket but the last. ParaShoot calls questions of 4 to 7 words
 # simple, longer ones complex.
@@ -31,11 +31,11 @@ def overlap_classes(
 
     Args:
         predictions: N spans; None means "no answer".
-        golds: the gold answers of each; none for an unanswerable question. Of several, the one
+        golds: the gold answers of each; empty for an unanswerable question. Of several, the one
             with the greatest character F1 counts.
 
     Returns:
-        Keys of `OVERLAPS`, `missed` or `unanswerable`; `equal` also for "no answer"
+        Keys of `OVERLAPS`, `missed` or `invented`; `equal` also for "no answer"
         to an unanswerable question.
 
     Source: Keren and Levy 2021, Table 5.
@@ -45,11 +45,11 @@ def overlap_classes(
 
 
 def _overlap(prediction: Offsets | None, golds: Sequence[Offsets]) -> str:
-    """Name the position of an answer beside the gold one with which it shares most characters."""
+    """Name the position of an answer beside the gold one with the greatest character F1."""
     if prediction is None:
         return MISSED if golds else "equal"
     if not golds:
-        return UNANSWERABLE
+        return INVENTED
 
     start, end = prediction
     low, high = max(golds, key=partial(_character_f1, prediction))

@@ -42,7 +42,7 @@ from .question_words import CLUSTERS, OTHER, question_clusters
 TEMPLATES = Path(__file__).parent / "templates"
 REACH = 3  # how many first words are searched for the question word
 NO_ANSWER = "(no answer)"
-CLASSES = (*kinds.OVERLAPS, kinds.MISSED, kinds.UNANSWERABLE)
+CLASSES = (*kinds.OVERLAPS, kinds.MISSED, kinds.INVENTED)
 QUESTION_WORDS = (*CLUSTERS, OTHER)
 DRAWN = (
     Drawn("f1", "F1", "D", BLUE, -0.14),
@@ -99,8 +99,8 @@ def slice_answers(split: Split) -> Slicer:
         },
         heading="Scores",
         headline="F1",
-        drawn=DRAWN,
-        counted="questions",
+        figure_scores=DRAWN,
+        row_word="questions",
         facts=texts_facts(options),
     )
 
@@ -282,7 +282,7 @@ def overlap_table(classes: Sequence[str], groups: Sequence[str]) -> Table:
     for name in CLASSES:
         hits_N = names_N == name
         count = int(hits_N.sum())
-        if not count and name in (kinds.MISSED, kinds.UNANSWERABLE):
+        if not count and name in (kinds.MISSED, kinds.INVENTED):
             continue
         of_errors = None
         if name != "equal":

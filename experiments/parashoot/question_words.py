@@ -64,6 +64,7 @@ def asks_yes_or_no(question: str, language: Language) -> bool:
     if words[0] not in known.any_question:
         return True
 
-    # Such a word also opens other questions: then a question word follows.
+    # Such a word (Romanian "oare") opens any question: it asks for yes or no unless a question word
+    # follows. `reach` is 2, because the first word is gone.
     rest = " ".join(words[1:])
     return question_clusters([rest], language, reach=2) == [OTHER]

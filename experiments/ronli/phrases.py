@@ -32,9 +32,9 @@ class Phrases:
     Source: RoNLI paper, section 3, and the extractor of its repository.
     Deviates: the extractor lower-cases all but the first letter of the remaining text; heron only
     capitalizes the first letter (`data.normalize_case=capitalize` lower-cases the rest, too).
-    The extractor matches inside longer words, and only with the listed case. So phrases are
-    left in the released texts: 18 of the 3,059 validation pairs contain one as listed, 136 one
-    whose first letter may have the other case.
+    The extractor finds phrases in the listed case only, also inside longer words, and removes them
+    only at the start of the sentence. So the released texts still contain some: 18 of the 3,059
+    validation pairs contain one as listed, 136 one whose first letter may have the other case.
     """
 
     def __init__(self, phrases: Iterable[str], anywhere: bool):

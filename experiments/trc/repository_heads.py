@@ -36,8 +36,8 @@ class PerEvent(nn.Module):
 class Pooler(nn.Module):
     """The TRC repository's SEQ-CLS: BERT's pooler (linear, tanh), then one layer for the classes.
 
-    Deviates: the pooler is untrained, because few encoders ship one; the paper has a single linear
-    layer.
+    Deviates: from the repository, in that the pooler starts with random weights, because few
+    encoders ship one; from the paper, which has a single linear layer.
     Source: TRC-Hebrew repository.
     """
 
@@ -53,7 +53,10 @@ class Pooler(nn.Module):
 
 
 def per_event(config: HeadConfig, pooled: int, classes: int) -> nn.Module:
-    """Make the TRC repository's stack for the configured pooling.
+    """Make the classifier `per_event`.
+
+    It is `PerEvent`, or under `pooling=cls`, which has one vector, the repository's SEQ-CLS
+    (`Pooler`).
 
     Args:
         config: of the head.

@@ -13,6 +13,8 @@ from chronicle.world import Entity, Event
 class English(Teller):
     """Tells a story in British English."""
 
+    # {0} is the sentence's first event, {1} and {2} the others. A slot may name its clause's tense;
+    # otherwise it is that of the first event (see `Teller.clause`). `.bare` omits the subject.
     templates: ClassVar = {
         "single": ("{0}", "{0} {when}", "{0} {when}", "{0} {manner}", "{0} {manner}"),
         "after": (
@@ -64,11 +66,11 @@ class English(Teller):
         ),
         "until": (
             "{1:progressive} from early morning until {0}",
-            "until {0}, {1:continuous} since early morning",
+            "until {0}, {1:perfect_progressive} since early morning",
         ),
         "under_way": (
-            "{1:continuous} for {gap} when {0:past}",
-            "when {0:past}, {1:continuous} for {gap}",
+            "{1:perfect_progressive} for {gap} when {0:past}",
+            "when {0:past}, {1:perfect_progressive} for {gap}",
         ),
         "clock_later": (
             "{0} at {time0}, and {1:past} at {time1}",
@@ -188,11 +190,15 @@ class English(Teller):
         return f"{self.tag('count', self.index, words.NUMBERS[entity.count])} {noun}s"
 
     def predicate(self, event: Event, tense: str, mark: str) -> tuple[str, str]:
-        """Inflect the verb; auxiliary verbs precede the marked word."""
+        """Inflect the verb.
+
+        `mark`, the private-use character by which the event is found again, is put directly before
+        the main verb, after its auxiliaries.
+        """
         base = event.frame.name
         forms, _, preposition = words.VERBS[base].partition("|")
         past, participle = forms.split() or [base.removesuffix("e") + "ed"] * 2
-        plural = (
+        plural = (  # the list has /p after a plural name
             event.subject.kind == world.ORGANISATION
             and words.ORGANISATIONS[event.subject.word][-1] == "p"
         )
@@ -205,7 +211,7 @@ class English(Teller):
             "might": f"might {mark}{base}",
             "negated": f"did not {mark}{base}",
             "progressive": f"{was} {mark}{base.removesuffix('e')}ing",
-            "continuous": f"had been {mark}{base.removesuffix('e')}ing",
+            "perfect_progressive": f"had been {mark}{base.removesuffix('e')}ing",
         }[tense]
         complements = [preposition]
         if event.object:

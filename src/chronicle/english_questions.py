@@ -22,31 +22,35 @@ class EnglishAsker(Asker, English):
     }
 
     def wordings(self, form: str, event: Event, doer: bool) -> list[str]:
-        """Return all wordings."""
+        """Return both wordings of "who"; of any other form, one that is drawn.
+
+        English names the subject, whatever `doer` is.
+        """
         return list(self._wordings(form, event))
 
     def _wordings(self, form: str, event: Event) -> Iterator[str]:
-        base, complements = event.frame.name, self.predicate(event, "past", "")[1]
+        base = event.frame.name
+        _, complements = self.predicate(event, "past", "")  # without the verb
         if form == "who":
             yield f"who would {base} {complements}"
             yield f"who managed to {base} {complements}"
             return
-        does = f"{self.full(event.subject)} {base}"
+        clause = f"{self.full(event.subject)} {base}"
         if event.subject.kind in AGENTS and self.coin():
             verb = "decide" if form == "why" and base not in UNINTENDED else "manage"
-            does = f"{self.full(event.subject)} {verb} to {base}"
+            clause = f"{self.full(event.subject)} {verb} to {base}"
         if form == "town":
-            preposition = words.VERBS[base].partition("|")[2]
-            yield f"which town did {does} {preposition}"
+            preposition = words.VERBS[base].partition("|")[2]  # the verb's, after |
+            yield f"which town did {clause} {preposition}"
         elif form == "how_many":
             assert event.object is not None
             noun = words.NOUNS[event.object.kind][event.object.word]
             place = "" if event.place is None else f"in {words.PLACES[event.place]}"
-            yield f"how many {noun}s did {does} {place}"
+            yield f"how many {noun}s did {clause} {place}"
         else:
-            yield f"{self.rng.choice(self.asks[form])} did {does} {complements}"
+            yield f"{self.rng.choice(self.asks[form])} did {clause} {complements}"
 
     def full(self, entity: Entity) -> str:
-        """Name a person by title and name, or a thing."""
+        """Name an entity; a person by role and name, as when first mentioned."""
         self.known.discard(entity)
         return self.subject(entity)

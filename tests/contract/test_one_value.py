@@ -72,39 +72,41 @@ def trained(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def tables(trained):
-    """The example's statistics as `heron map` writes and draws them, each by guid."""
+    """The statistics of all examples, as `heron map` writes and draws them, by guid."""
     run = trained.run.path
     printed("map", f"run={run}")
     with open(run / "map" / "map.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     payload = read_payload((run / "map" / "map.html").read_text("utf-8"))
     page = {name: unpack(block) for name, block in payload["runs"][0]["values"].items()}
-    drawn = read_data_map(run / "dynamics")
+    frame = read_data_map(run / "dynamics")
     return SimpleNamespace(
         csv={row["guid"]: row for row in rows},
         parquet=pq.read_table(run / "map" / "map.parquet").to_pydict(),
         page=dict(zip(payload["guids"], zip(*page.values(), strict=True), strict=True)),
         page_names=list(page),
-        drawn=dict(zip(drawn["guid"], range(len(drawn)), strict=True)),
-        figure=drawn,
+        figure=frame,
+        figure_row=dict(zip(frame["guid"], range(len(frame)), strict=True)),
     )
 
 
-@pytest.mark.parametrize("score", one_in(2, COLUMNS))
+@pytest.mark.parametrize("score", one_in(2, COLUMNS))  # the others: `make test-real`
 def test_a_statistic_of_an_example_has_one_value_wherever_its_name_is_shown(
     trained, tables, score, tmp_path
 ):
-    of = statistics(read_dynamics(trained.run.path))
-    column, place = COLUMNS[score], {guid: n for n, guid in enumerate(of.guids)}
+    measured = statistics(read_dynamics(trained.run.path))
+    column = COLUMNS[score]
+    row_of = {guid: n for n, guid in enumerate(measured.guids)}
     words = ("noise", f"run={trained.run.path}", f"score={score}", f"out={tmp_path}", "top=30")
-    with open(printed(*words) and tmp_path / "suspects.csv", encoding="utf-8", newline="") as file:
+    shown_lines = printed(*words).splitlines()
+    with open(tmp_path / "suspects.csv", encoding="utf-8", newline="") as file:
         suspects = list(csv.DictReader(file))
     ranked = [float(row[score]) for row in suspects]
     assert ranked == sorted(ranked, reverse=column.hardest == "highest")
     for row in suspects:
-        row_of_map, number = tables.csv[row["guid"]], place[row["guid"]]
+        row_of_map, number = tables.csv[row["guid"]], row_of[row["guid"]]
         for name in {score, "confidence", "variability"}:
-            value = COLUMNS[name].values(of)[number]
+            value = COLUMNS[name].values(measured)[number]
             assert float(row[name]) == pytest.approx(value, rel=1e-12)
             if name in row_of_map:
                 assert float(row_of_map[name]) == float(row[name])
@@ -112,12 +114,13 @@ def test_a_statistic_of_an_example_has_one_value_wherever_its_name_is_shown(
                 shown = tables.page[row["guid"]][tables.page_names.index(name)]
                 assert shown == pytest.approx(value, rel=1e-6)
             if name in tables.figure:
-                assert tables.figure[name][tables.drawn[row["guid"]]] == value
+                assert tables.figure[name][tables.figure_row[row["guid"]]] == value
     (table, *_) = json.loads(printed(*words, "json=true"))["tables"]
-    lines = {line.split()[0]: line.split() for line in printed(*words).splitlines() if line}
+    lines = {line.split()[0]: line.split() for line in shown_lines if line}
     for shown, row in zip(table["rows"], suspects, strict=False):
         assert (shown["guid"], shown[score]) == (row["guid"], float(row[score]))
-        assert lines[row["guid"]][2] == f"{shown[score]:.3f}"
+        _, _, cell, *_ = lines[row["guid"]]  # guid, label, score, text
+        assert cell == f"{shown[score]:.3f}"
 
 
 def test_tables_of_statistics_share_names_only_where_they_share_values(trained, tables):

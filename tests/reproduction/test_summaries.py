@@ -33,7 +33,8 @@ def test_a_model_from_scratch_beats_the_first_three_sentences_on_chronicle(tmp_p
         "optim.lr=2e-3",
     )
     scores = run_job(config, RunFolder(tmp_path / "run"))["test"]
-    # By the wording of summaries: so few rows do not teach a new decoder to read the article.
+    # It wins by imitating how summaries are worded: so few rows do not teach a new decoder to read
+    # the article.
     assert scores["rouge1_low"] > scores["lead3_rouge1"] + 0.05
 
 

@@ -27,7 +27,7 @@ class Site:
 
     @property
     def has_selectors(self) -> bool:
-        """Whether a text is found by a selector."""
+        """Whether title, subheading or text has a selector."""
         return bool(self.title or self.summary or self.body)
 
     def covers(self, host: str) -> bool:
@@ -91,7 +91,7 @@ def _check(site: Site, where: str) -> None:
     address = urlsplit(start)
     is_web = address.scheme in ("http", "https")
     if not is_web or not address.hostname or not site.covers(address.hostname):
-        raise ConfigError(f"{where}.start: an http(s) address of {domain}, not {start}")
+        raise ConfigError(f"{where}.start: expected an http(s) address of {domain}, not {start}")
 
     try:
         re.compile(site.ignore)

@@ -11,12 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-# Cells that a spreadsheet takes for formulas, after any apostrophes; plain numbers are harmless.
+# Beginnings of cells that a spreadsheet would compute; plain numbers are harmless. Leading
+# apostrophes count, too, so that `without_apostrophe` undoes `escape_formula` exactly.
 _LIVE = re.compile("'*[=+@\t\r\n＝＋－＠-]")
+# † marks scores on substitute data.
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?(?: †)?")
 
 
-def as_text(value: Any) -> Any:
+def escape_formula(value: Any) -> Any:
     """Put an apostrophe before a text that a spreadsheet would compute, such as `=1+1` or `-x`."""
     if not isinstance(value, str) or not _LIVE.match(value) or _NUMBER.fullmatch(value):
         return value
@@ -24,7 +26,7 @@ def as_text(value: Any) -> Any:
 
 
 def without_apostrophe(cell: str) -> str:
-    """Undo `as_text`."""
+    """Undo `escape_formula`."""
     return cell[1:] if cell.startswith("'") and _LIVE.match(cell) else cell
 
 
@@ -109,7 +111,7 @@ def sort_value(cell: Cell) -> float | str:
     return "" if cell is None else cell
 
 
-# Names of such a cell's columns in CSV.
+# What is added to a column's name in CSV: an entry for each value of a cell of this type.
 _PARTS: dict[type, tuple[str, ...]] = {Summary: ("mean", "sd", "n"), Interval: ("", "low", "high")}
 
 
@@ -134,7 +136,10 @@ def _markdown(text: str) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """Write the table as CSV with full precision; a summary becomes mean, sd and n columns."""
+    """Write the table as CSV with full precision.
+
+    A summary becomes mean, sd and n columns; an interval value, low and high.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     parts = []
@@ -143,19 +148,19 @@ def to_csv(table: Table) -> str:
         names = _parts(table, index)
         parts.append(names)
         for name in names:
-            header.append(as_text(f"{column} {name}".strip()))
+            header.append(escape_formula(f"{column} {name}".strip()))
     writer.writerow(header)
 
     for row in table.rows:
         values = []
         for cell, names in zip(row, parts, strict=True):
             values += _numbers(cell, len(names))
-        writer.writerow(map(as_text, values))
+        writer.writerow(map(escape_formula, values))
     return text.getvalue()
 
 
 def _numbers(cell: Cell, count: int) -> list[Cell]:
-    """List what a cell has in so many columns; empty where the others of its column have more."""
+    """List a cell's values, padded with None to `count`."""
     values: list[Cell] = [sort_value(cell)]
     if isinstance(cell, Summary | Interval):
         values = list(cell)

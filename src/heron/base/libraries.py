@@ -73,7 +73,9 @@ def git_state() -> dict[str, Any] | None:
         files, which tells runs of different uncommitted code apart.
     """
     if conf_dir().parent == package():
-        return None  # installed; a repository around its environment is not heron's
+        # `conf` lies inside the package, so heron is installed: a git repository around the virtual
+        # environment is not heron's.
+        return None
     try:
         commit = _git("rev-parse", "HEAD").strip()
         changes = _git("status", "--porcelain").strip()
@@ -96,7 +98,10 @@ def _git(*words: str) -> str:
 
 @contextmanager
 def own_threads(count: int | None) -> Iterator[None]:
-    """Give the block `count` threads; by default torch's, at most one per core that it may use."""
+    """Run the block with `count` torch threads.
+
+    None: as many as torch has now, at most `ranks.threads()`.
+    """
     before = torch.get_num_threads()
     torch.set_num_threads(count or min(before, threads()))
     try:

@@ -28,7 +28,8 @@ PATIENCE = timedelta(days=7)
 class _Place:
     rank: int = 0
     ranks: int = 1
-    talk: Any = None  # the process group for Python values
+    # A gloo group that waits for `PATIENCE`: for Python values, and for sums on the CPU.
+    patient: Any = None
 
 
 # A module global, because a process joins the others once, in `join`, and has one rank.
@@ -36,7 +37,7 @@ _here = _Place()
 
 
 def rank() -> int:
-    """Number this process, from 0."""
+    """Return the number of this process, from 0."""
     return _here.rank
 
 
@@ -74,7 +75,7 @@ def join(accelerator: str = "auto", meet: str = "env://") -> None:
     distributed.init_process_group(backend, meet, TIMEOUT, ranks, rank)
     _here.rank = rank
     _here.ranks = ranks
-    _here.talk = distributed.new_group(backend="gloo", timeout=PATIENCE)
+    _here.patient = distributed.new_group(backend="gloo", timeout=PATIENCE)
 
 
 def leave() -> None:
@@ -91,7 +92,7 @@ def from_first(value: Value) -> Value:
     from torch import distributed  # start-up time
 
     box = [value]
-    distributed.broadcast_object_list(box, src=0, group=_here.talk)
+    distributed.broadcast_object_list(box, src=0, group=_here.patient)
     return box[0]
 
 
@@ -102,18 +103,21 @@ def gather(value: Value) -> list[Value]:
     from torch import distributed  # start-up time
 
     values: list[Any] = [None] * _here.ranks
-    distributed.all_gather_object(values, value, group=_here.talk)
+    distributed.all_gather_object(values, value, group=_here.patient)
     return values
 
 
 def sum_over_ranks(tensor: Tensor) -> Tensor:
-    """Add up a tensor of every rank, of any shape, on the CPU; every rank gets the sum."""
+    """Add up a tensor of every rank; each gets the sum, on the CPU.
+
+    A single rank gets its tensor back as it is.
+    """
     if _here.ranks == 1:
         return tensor
     from torch import distributed  # start-up time
 
     total = tensor.detach().cpu().clone()
-    distributed.all_reduce(total, group=_here.talk)
+    distributed.all_reduce(total, group=_here.patient)
     return total
 
 
@@ -121,10 +125,10 @@ def sum_over_ranks(tensor: Tensor) -> Tensor:
 def first_alone() -> Iterator[None]:
     """Run the block in rank 0 first; the others then find what it has stored."""
     if not is_first():
-        from_first(None)
+        from_first(None)  # waits until rank 0 has run its block
     yield
     if is_first():
-        from_first(None)
+        from_first(None)  # lets the others begin
 
 
 def threads(processes: int = 1) -> int:

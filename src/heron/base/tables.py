@@ -29,7 +29,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from heron.base.cells import as_text, without_apostrophe
+from heron.base.cells import escape_formula, without_apostrophe
 from heron.base.errors import DataError, Fix, HeronError, Problem, nearest, raise_all
 from heron.base.files import atomic_open, parse_json, write_file
 from heron.base.terminal import say
@@ -251,7 +251,7 @@ def read_table(
         path: of one of `SUFFIXES`.
         bad_rows: "raise" stops with a DataError of everything that was wrong; "report" returns the
             good rows, and the bad ones as `Table.problems`.
-        own: heron may have written the file: undo `as_text`.
+        own: heron may have written the file: undo `escape_formula`.
         only: the columns to read of a Parquet file, where it has them; None: all.
         quoting: of CSV and TSV, see `DataConfig.quoting`.
     """
@@ -308,7 +308,7 @@ def read_chunks(
 
 
 def _without_apostrophes(row: Mapping[str, str]) -> dict[str, Any]:
-    """Undo `as_text` in a row."""
+    """Undo `escape_formula` in a row."""
     return {without_apostrophe(name): without_apostrophe(cell) for name, cell in row.items()}
 
 
@@ -325,7 +325,7 @@ def write_table(path: Path | str, columns: Mapping[str, Sequence[Any]]) -> None:
     """Write columns of equal length as .csv, .jsonl or .parquet, atomically.
 
     Columns are lists or one-dimensional NumPy arrays; Parquet keeps their types, CSV writes None as
-    an empty cell, and escapes what a spreadsheet would compute (see `as_text`).
+    an empty cell, and escapes what a spreadsheet would compute (see `escape_formula`).
     """
     write_chunks(path, [columns])
 
@@ -350,10 +350,10 @@ def write_chunks(path: Path | str, chunks: Iterable[Mapping[str, Sequence[Any]]]
         writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
         for number, columns in enumerate(chunks):
             if path.suffix == ".csv" and not number:
-                writer.writerow(map(as_text, columns))
+                writer.writerow(map(escape_formula, columns))
             for row in zip(*map(_plain, columns.values()), strict=True):
                 if path.suffix == ".csv":
-                    writer.writerow(map(as_text, row))
+                    writer.writerow(map(escape_formula, row))
                 else:
                     json.dump(dict(zip(columns, row, strict=True)), file, ensure_ascii=False)
                     file.write("\n")

@@ -44,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
     words = sort_words(arguments)
     options = parse_options(EvaluateOptions, words.options)
     bertscore = options.bertscore_config()
-    points = read_points(words.settings)
+    points = read_points(words.settings)  # each combination of values; {} if none is given
 
     if len(points) > 1 and options.input is None and options.split == "test":
         raise ConfigError(
@@ -59,26 +59,26 @@ def run(arguments: Sequence[str]) -> int:
     first = open_trained(folders, paths, run_code=words.run_code)
 
     task = first.config.task.name
-    texts = text_scores(task)
-    further: dict[str, Any] = {}
+    text_scoring = text_scores(task)
+    bertscore_settings: dict[str, Any] = {}
     if bertscore:
-        if texts is None or not texts.bertscore_key:
+        if text_scoring is None or not text_scoring.bertscore_key:
             raise ConfigError(f"bertscore= scores summaries, not task={task}")
-        further = {texts.bertscore_key: asdict(bertscore)}
+        bertscore_settings = {text_scoring.bertscore_key: asdict(bertscore)}
 
-    systems = [first.with_settings(point | further) for point in points]
-    if texts:  # before minutes of predictions
-        texts.require(systems[0].config)
+    systems = [first.with_settings(point | bertscore_settings) for point in points]
+    if text_scoring:  # before minutes of predictions
+        text_scoring.require(systems[0].config)
 
-    split, examples = _examples(systems[0], options, words.data)
-    scores_of_points, signature = _score(systems, examples, "" if options.input else split)
+    name, examples = _examples(systems[0], options, words.data)
+    scores_of_points, signature = _score(systems, examples, "" if options.input else name)
     runs = ", ".join(str(folder.path) for folder in folders)
-    title = f"{runs} on {split}"
+    title = f"{runs} on {name}"
 
     if len(points) > 1:
         print_tables([_point_table(title, task, points, scores_of_points)])
         if options.out:
-            _write_points(options.out, split, points, scores_of_points)
+            _write_points(options.out, name, points, scores_of_points)
         return 0
 
     (scores,) = scores_of_points
@@ -86,7 +86,7 @@ def run(arguments: Sequence[str]) -> int:
     if signature:
         print_lines(f"BERTScore: {signature}")
     if options.out:
-        write_scores(options.out, split, scores, signature)
+        write_scores(options.out, name, scores, signature)
     return 0
 
 
@@ -106,21 +106,25 @@ def _point_table(title: str, task: str, points: Sequence[Point], scores: Sequenc
     names = [*headline_of(scores[0], [task]), "refused"]
     rows = []
     for point, of_point in zip(points, scores, strict=True):
-        settings = [str(value) for value in point.values()]
         cells = [cell_of(of_point, name) for name in names]
-        rows.append((*settings, *cells))
+        rows.append((*map(str, point.values()), *cells))
 
     return Table(title, (*points[0], *names), rows)
 
 
-def _write_points(
-    path: Path, split: str, points: Sequence[Point], scores: Sequence[Scores]
-) -> None:
-    """Write the scores under each combination of settings, by its keys and values."""
+def _write_points(path: Path, name: str, points: Sequence[Point], scores: Sequence[Scores]) -> None:
+    """Write the scores under each combination of settings, by its keys and values.
+
+    Args:
+        path: the JSON file.
+        name: of what was scored (see `_examples`).
+        points: the combinations.
+        scores: of each combination.
+    """
     named = {}
     for point, of_point in zip(points, scores, strict=True):
-        name = ", ".join(f"{key}={value}" for key, value in point.items())
-        named[name] = {split: of_point}
+        settings = ", ".join(f"{key}={value}" for key, value in point.items())
+        named[settings] = {name: of_point}
 
     write_json(path, named)
 
@@ -128,7 +132,14 @@ def _write_points(
 def _score(
     systems: Sequence[Any], examples: Sequence[Example], split: str
 ) -> tuple[list[Scores], str | None]:
-    """Score every system on the same rows; also returns BERTScore's signature."""
+    """Score every system on the same rows; also returns BERTScore's signature.
+
+    Args:
+        systems: copies of one system under different settings.
+        examples: the rows.
+        split: the split of the run that they are, whose data set then counts; empty: they are a
+            file, and the run's own data set counts.
+    """
     from heron.training.inference import predict_each
 
     predicted: Any = predict_each(systems, examples)
@@ -141,23 +152,28 @@ def _score(
             columns = predictions.columns(config)
             scores |= further_scores(config.task.metrics, columns, config.task.name)
 
+        # Rows that could not be used, such as one whose events the length limit cuts off.
         scores["refused"] = len(refused)
         all_scores.append(scores)
 
     config = systems[0].config
-    texts = text_scores(config.task.name)
-    if texts is None:
+    text_scoring = text_scores(config.task.name)
+    if text_scoring is None:
         return all_scores, None
 
     predictions, _ = predicted[0]
     references = [gold for gold in predictions.golds if gold is not None]
-    return all_scores, texts.signature(config, references)
+    return all_scores, text_scoring.signature(config, references)
 
 
 def _examples(
     trained: Any, options: EvaluateOptions, words: Sequence[str]
 ) -> tuple[str, list[Example]]:
-    """Read the examples to score, and name them; says how many rows of a file are left out."""
+    """Read the examples to score; prints how many rows of a file are left out.
+
+    Returns:
+        A name for their scores (the split, or the file's name without suffixes), and the examples.
+    """
     from heron.training.inference import changed_data, read_splits, require_unseen
 
     if options.input is None:
@@ -172,7 +188,8 @@ def _examples(
 
     path = received(options.input)
     data = changed_data(trained, words)
-    rows = read_rows(path, data, "required", "raise", *trained.config.paths.folders)
+    data_dir, cache_dir = trained.config.paths.folders
+    rows = read_rows(path, data, labels="required", data_dir=data_dir, cache_dir=cache_dir)
 
     left_out = Counter(reason for reason, _ in rows.dropped)
     left_out["without a gold label"] += sum(rows.unlabelled.values())

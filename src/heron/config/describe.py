@@ -96,7 +96,7 @@ def group_options(group: str, more: Sequence[Path] = ()) -> dict[str, Path]:
     return dict(sorted(files.items()))
 
 
-def in_small(key: str, value: str, folders: Sequence[Path] = ()) -> str:
+def lower_options(key: str, value: str, folders: Sequence[Path] = ()) -> str:
     """Write each option in a value (`ESS,EMP`) in small letters, where only that is an option."""
     known = {*choices(key_types().get(key)), *group_options(key, folders)}
     names = value.split(",")

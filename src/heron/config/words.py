@@ -1,4 +1,4 @@
-"""The overrides of `heron train`, before Hydra reads them, such as values in other scripts."""
+"""The overrides of `heron train`, before Hydra reads them, such as values in Hebrew letters."""
 
 import os
 import re
@@ -25,7 +25,8 @@ _OLD_HUB_ID = re.compile(
 )
 UNREADABLE = "its value cannot be read: close brackets and quotes, put signs into quotes"
 PARSER = OverridesParser.create()
-# What Hydra reads in quotes only: letters beyond ASCII, and signs that are not in its grammar.
+# Quoted parts, which stay as they are, and unquoted ones with a character beyond ASCII, which Hydra
+# reads in quotes only.
 _UNQUOTED = re.compile(r"""'[^']*'|"[^"]*"|[^\[\]{}:,'"]*[^\x00-\x7f][^\[\]{}:,'"]*""")
 
 # 2.0 and 1.5e3 are whole numbers, 1.5e0 is not.
@@ -33,12 +34,17 @@ _DECIMAL = re.compile(r"(?<![^,])\d+(\.\d*(e\d)?|e\d)(?![^,])")
 
 
 def rewrite(words: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
-    """Rewrite overrides for Hydra's grammar: other scripts in quotes, short forms written out.
+    """Rewrite overrides for Hydra: letters beyond ASCII in quotes, short forms written out.
 
     `head=ESS` is `head=ess`. `folds=5` sweeps over the folds. `encoder=<folder or hub id>` is
     `encoder=pretrained encoder.name=<...>`: an option of `conf/encoder`, also in one of `folders`,
     comes first. Folders and hub ids have a slash; without one, a folder with a model, an id in the
-    local hub cache and the hub's old ids are recognised. `curriculum=null` is `curriculum=none`.
+    local hub cache and the hub's old ids are recognised. `curriculum=null` and `~curriculum` are
+    `curriculum=none`; so for each group with the option `none`.
+
+    Args:
+        words: the overrides.
+        folders: further conf/ folders, after heron's and the forks'.
     """
     rewritten: list[str] = []
     for word in map(readable, words):
@@ -51,10 +57,9 @@ def rewrite(words: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
             rewritten.append(f"{key_of(key)}={NO_ENTRY}")
         else:
             if value != value.lower():
-                from heron.config.describe import in_small  # start-up time: few have capitals
+                from heron.config.describe import lower_options  # start-up time: few have capitals
 
-                small = in_small(key, value, folders)
-                word = f"{key}={small}"
+                word = f"{key}={lower_options(key, value, folders)}"
             rewritten.append(word)
     return rewritten
 
@@ -87,7 +92,10 @@ def _is_model(name: str, folders: Sequence[Path]) -> bool:
 
 
 def read_agent(words: Sequence[str]) -> list[str]:
-    """Rewrite overrides of W&B's agent, `--optim.lr=1e-4` and `None`; its runs log to W&B."""
+    """Drop the dashes of `--optim.lr=1e-4`.
+
+    In a run of W&B's agent, also write `=None` as `=null`, and log to W&B if no logger is chosen.
+    """
     overrides = []
     for word in words:
         key, equals, _ = word.partition("=")
@@ -102,11 +110,15 @@ def read_agent(words: Sequence[str]) -> list[str]:
 
 
 def readable(word: str) -> str:
-    """Put into quotes what Hydra's grammar reads in quotes only, such as Hebrew letters."""
+    """Spell a value so that Hydra's grammar reads it.
+
+    It is put into quotes where needed; 2.0 is written as 2 for keys of whole numbers.
+    """
     key, equals, value = word.partition("=")
     if not equals:
         return word
-    if "," in value and os.path.exists(value):  # a job's folder, no list
+    # A path that exists, such as a job's folder seed=0,lr=1, is not a list.
+    if "," in value and os.path.exists(value):
         return f"{key}={_quote(value)}"
 
     spellings = [value, _UNQUOTED.sub(_quote_match, value)]

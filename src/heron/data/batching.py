@@ -1,4 +1,6 @@
-"""Plans of batches: pure functions of lengths, seed and epoch.
+"""Plans of batches: pure functions of lengths and a seed, that of run and epoch.
+
+Under a curriculum the seed is that of run and stage (see `Curriculum.plan`).
 
 Shape suffixes: U units (`heron.data.features.Units`), P units of a pass with repeats, C classes.
 """

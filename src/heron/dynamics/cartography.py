@@ -24,7 +24,7 @@ from heron.dynamics.config import GROUPS
 from heron.dynamics.files import Dynamics
 
 NEVER_LEARNT = 1000  # the published tool's count for an example that was never right
-_LEAST = float(np.finfo(np.float32).tiny)
+_LEAST = float(np.finfo(np.float32).tiny)  # smallest p(gold) in a loss, so that the log is finite
 
 
 @dataclass(frozen=True)

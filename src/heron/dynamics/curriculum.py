@@ -129,7 +129,14 @@ class Curriculum:
         self._drawn: dict[int, Batches] = {}
 
     def plan(self, epoch: int) -> Batches:
-        """Plan the batches of one epoch; int64 unit indices each."""
+        """Plan the batches of one epoch; int64 unit indices each.
+
+        Each stage draws all its batches once, seeded by run and stage; an epoch takes the next of
+        them, and may contain several stages. Under `self_paced`, each epoch draws its own.
+
+        Args:
+            epoch: from 0.
+        """
         if self.config.pacing == "self_paced":
             unlocked_U = self._self_paced(epoch)
             return self.pool.draw(unlocked_U, self.batches[epoch], [self.seed, epoch])

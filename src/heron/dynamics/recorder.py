@@ -23,17 +23,20 @@ from heron.dynamics.files import Meta, dynamics_table, write_dynamics
 # What every task records of a training row; classification adds its logits.
 OBSERVED = ("p_gold", "correct", "margin")
 _TOGETHER = 32  # batches that are observed at once: a few small operations for each would be slow
-_LEAST = float(np.finfo(np.float32).tiny)
+_LEAST = float(np.finfo(np.float32).tiny)  # smallest p(gold) in a loss, so that the log is finite
 
 
 class Recorder(pl.Callback):
     """Writes `dynamics/epoch=<n>.parquet`, one file per record.
 
+    A record is an epoch; with `dynamics.every` below 1 it is a part of one, and its file is
+    `epoch=<n>,part=<k>.parquet`.
+
     Under `dynamics.mode=train` the values are those of the training passes, before the update and
     with dropout on, as published for dataset cartography; under `evaluation`, those of a pass of
     its own at the end of the record. Rows that a record sees more than once (oversampling) are
     averaged, and their visits counted. Every process of a training records its share of the rows;
-    the first writes their sums.
+    these are added up, and the first writes the means.
 
     Args:
         folder: a run folder, or any other; the records are in its `dynamics/`. Those of an earlier
@@ -136,7 +139,7 @@ class Recorder(pl.Callback):
         if self.sums_NK is None:
             self.sums_NK = torch.zeros(len(self.visits_N), observed_RK.shape[1])
 
-        # On the device of the outputs: nothing waits for it before the record is written.
+        # Summed on the device of the outputs, so that no batch waits for a copy to the CPU.
         self.sums_NK = self.sums_NK.to(rows_R.device, non_blocking=True)
         self.sums_NK.index_add_(0, rows_R, observed_RK)
 

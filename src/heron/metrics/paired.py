@@ -11,8 +11,8 @@ Neither test sees the spread between seeds: they ask whether these trained model
 rows of this kind, not whether other seeds would. See `significance.mann_whitney` for that.
 
 Legend: N rows, U kinds of units (equal rows, or groups), W single units, K and J runs, M runs of
-both, R draws, C classes; X the axes of what is summed: [C, C] for a confusion matrix, [2] for
-values and their number; Q the sums of all runs.
+both, R draws, C classes; X the axes of what is summed: [C, C] for a confusion matrix, or [C, C + 1]
+with missing predictions, [2] for values and their number; Q the sums of all runs.
 Source: Noreen 1989 and Yeh 2000 (approximate randomisation); Efron and Tibshirani 1993, chapters
 13 and 15; Phipson and Smyth 2010 (p-values are never 0).
 """
@@ -31,7 +31,7 @@ from heron.metrics.classification import Score
 from heron.metrics.intervals import batches, number_groups
 
 _TIE = 1e-12  # closer differences are equal but for rounding
-_MOST_COPIES = 64  # of runs, when two systems have unequal numbers of them
+_MOST_RUNS = 64  # of each system, after runs are repeated to make the numbers equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +105,10 @@ def paired_counts(
         (np.ones(column_MN.size), (row_MN.ravel(), column_MN.ravel())),
         (len(count_U), len(prediction_MN) * cells),
     )
-    own = len(first_KN) * cells
-    return PairedUnits(count_U, sums_UQ[:, :own], sums_UQ[:, own:], (classes, width))
+    first_columns = len(first_KN) * cells
+    return PairedUnits(
+        count_U, sums_UQ[:, :first_columns], sums_UQ[:, first_columns:], (classes, width)
+    )
 
 
 def paired_values(
@@ -142,8 +144,8 @@ def paired_values(
         sums_UM2[:, run, 1] = rows_U
 
     sums_UQ = sums_UM2.reshape(kinds, 2 * len(columns))
-    own = 2 * len(first_KN)
-    return PairedUnits(count_U, sums_UQ[:, :own], sums_UQ[:, own:], (2,))
+    first_columns = 2 * len(first_KN)
+    return PairedUnits(count_U, sums_UQ[:, :first_columns], sums_UQ[:, first_columns:], (2,))
 
 
 def mean_value(sums: NDArray) -> Floats:
@@ -210,7 +212,8 @@ def paired_bootstrap(
 ) -> Bootstrap:
     """Draw the units with replacement and compute the difference of scores each time.
 
-    The interval holds 0 where p is above 1 - level, up to one draw.
+    The interval holds 0 where p is above 1 - level, unless one draw more or less would decide; with
+    a single unit p is 1, whatever the interval.
 
     Args:
         score: a function of sums, `[..., X]` to `[...]`.
@@ -231,7 +234,8 @@ def paired_bootstrap(
         second_RQ = weight_RU @ units.second_UQ
         difference_R[batch] = units.gap(score, first_RQ, second_RQ)
 
-    difference_R = difference_R[~np.isnan(difference_R)]  # as in `percentile_intervals`
+    # As in `percentile_intervals`: a draw without a row that counts has no score (NaN).
+    difference_R = difference_R[~np.isnan(difference_R)]
     low, high = np.quantile(difference_R, [(1 - level) / 2, (1 + level) / 2])
     below = (difference_R <= _TIE).sum()
     above = (difference_R >= -_TIE).sum()
@@ -288,16 +292,16 @@ def approximate_randomization(
     _require_units(units)
     # Repeat runs until both systems have equally many.
     numbers = math.prod(units.shape_X)
-    own = units.first_UQ.shape[1] // numbers
-    others = units.second_UQ.shape[1] // numbers
-    runs = math.lcm(own, others)
-    if runs > max(_MOST_COPIES, own, others):
+    first_runs = units.first_UQ.shape[1] // numbers
+    second_runs = units.second_UQ.shape[1] // numbers
+    runs = math.lcm(first_runs, second_runs)
+    if runs > max(_MOST_RUNS, first_runs, second_runs):
         raise ConfigError(
-            f"{own} runs beside {others} cannot be swapped: the test needs equally many of both "
-            "systems, or numbers of which one divides the other, such as 3 and 1"
+            f"{first_runs} runs beside {second_runs} cannot be swapped: the test needs equally "
+            "many of both systems, or numbers of which one divides the other, such as 3 and 1"
         )
-    first_UQ = _repeated(units.first_UQ, runs // own)
-    second_UQ = _repeated(units.second_UQ, runs // others)
+    first_UQ = _repeated(units.first_UQ, runs // first_runs)
+    second_UQ = _repeated(units.second_UQ, runs // second_runs)
     first_Q = units.count_U @ first_UQ
     second_Q = units.count_U @ second_UQ
     observed = float(units.gap(score, first_Q, second_Q))

@@ -49,8 +49,10 @@ _DROPOUTS = ("classifier_dropout", "cls_dropout", "pooler_dropout", "seq_classif
 # further: AdamW moves all weights by the same amount.
 _APART = 0.56  # distance of two tanh
 _MARGIN = 1.5  # how far they continue beyond the range
-_MOST = 64  # most tanh per logit, with a range of 16 on both sides
-_LEAST = 1 / 16  # least scale of a logit before tanh; 1 / scale multiplies its change in a step
+_MOST_TANH = 64  # per logit, with a range of 16 on both sides
+# A logit is multiplied by a scale before tanh, at least by this. The output weights are divided by
+# it, so a step of AdamW changes the logit up to 1 / scale times as much.
+_LEAST_SCALE = 1 / 16
 
 
 def class_head_in_transformers(
@@ -66,15 +68,16 @@ def class_head_in_transformers(
     """
     if not isinstance(head, Head) or not _has_same_input(encoder, tokenizer, config):
         return None
-    settings: Any = encoder.model.config
-    if settings.model_type not in _CLASSIFIERS or head.config.pooling != "cls" or head.distance:
+    model_config: Any = encoder.model.config
+    if model_config.model_type not in _CLASSIFIERS or head.config.pooling != "cls" or head.distance:
         return None
-    if getattr(settings, "pooler_hidden_act", "gelu") != "gelu":  # DeBERTa's can be another
+    if getattr(model_config, "pooler_hidden_act", "gelu") != "gelu":  # DeBERTa's can be another
         return None
 
-    dense_name, out_name, function = _CLASSIFIERS[settings.model_type]
+    dense_name, out_name, function = _CLASSIFIERS[model_config.model_type]
     changed = {}
-    if head.config.classifier == "per_event" and function == "tanh":  # of experiments/trc
+    # Of experiments/trc: its `Pooler`, because pooling is `cls`.
+    if head.config.classifier == "per_event" and function == "tanh":
         dense = head.classifier.dense
         out = head.classifier.classes
     elif head.config.classifier == "linear":
@@ -83,7 +86,7 @@ def class_head_in_transformers(
             return None
         dense, out = layers
         for name in _DROPOUTS:  # dropout would remove parts of a logit
-            if hasattr(settings, name):
+            if hasattr(model_config, name):
                 changed[name] = 0.0
     else:
         return None
@@ -97,13 +100,15 @@ def _has_same_input(encoder: Encoder, tokenizer: Any, config: Config) -> bool:
     form, settings = config.head.input, config.encoder
     if settings.overflow != "truncate" or settings.separator is not None:
         return False
-    if settings.global_attention == "none":  # Longformer's classes of transformers have it
-        return False
+    if settings.global_attention == "none":
+        return False  # Longformer's classifier of transformers lets the first token attend globally
     if config.head.markers is not None:
-        return False  # other markers than in the text that a user writes
+        return False  # heron reads these markers in place of the data set's
     if form != "pair":
         return form in ("marked", "premise", "hypothesis", "text")
 
+    # heron gives segments 0 and 1 if the encoder has several types; transformers, if the tokenizer
+    # does.
     gives_segments = "token_type_ids" in tokenizer.model_input_names
     last_segment = tokenizer("a", "b", return_token_type_ids=True)["token_type_ids"][-1]
     reads_segments = getattr(encoder.model.config, "type_vocab_size", 1) > 1
@@ -113,7 +118,9 @@ def _has_same_input(encoder: Encoder, tokenizer: Any, config: Config) -> bool:
 def _two_layers(
     linear: nn.Linear, encoder: Encoder, function: str
 ) -> tuple[nn.Linear, nn.Linear] | None:
-    """Write a linear layer as two with an activation between; None with too many classes.
+    """Write a linear layer as two with an activation between.
+
+    None with too many classes, or for tanh with too large logits.
 
     Args:
         linear: the layer, from D units to C classes.
@@ -123,30 +130,31 @@ def _two_layers(
     weight_CD = linear.weight.detach().double()
     bias_C = linear.bias.detach().double()
     classes, width = weight_CD.shape
+    # Scale, shift and output weight of each of the K units that make up a logit.
     if function == "tanh":
         largest = _largest_logit(weight_CD, bias_C, encoder)
-        units_3K = _straight(min(_MOST, width // classes), largest)
+        pieces_3K = _straight(min(_MOST_TANH, width // classes), largest)
     else:
-        units_3K = torch.tensor([[1, -1], [0, 0], [1, -1]], dtype=torch.float64)
+        pieces_3K = torch.tensor([[1, -1], [0, 0], [1, -1]], dtype=torch.float64)
 
-    units = classes * units_3K.shape[1]
-    if not 0 < units <= width:
+    n_units = classes * pieces_3K.shape[1]
+    if not 0 < n_units <= width:
         return None
 
     # Without initialisation, which would draw random numbers.
     dense = nn.utils.skip_init(nn.Linear, width, width)
     out = nn.utils.skip_init(nn.Linear, width, classes)
 
-    scale_K, shift_K, out_K = units_3K
+    scale_K, shift_K, out_K = pieces_3K
     scaled_CKD = scale_K[:, None] * weight_CD[:, None]
     shifted_CK = scale_K * bias_C[:, None] + shift_K
     sums_CX = torch.kron(torch.eye(classes), out_K[None].float())  # each class adds its K units
     with torch.no_grad():
         for parameter in (*dense.parameters(), *out.parameters()):
             parameter.zero_()
-        dense.weight[:units] = scaled_CKD.flatten(0, 1).float()
-        dense.bias[:units] = shifted_CK.flatten().float()
-        out.weight[:, :units] = sums_CX
+        dense.weight[:n_units] = scaled_CKD.flatten(0, 1).float()
+        dense.bias[:n_units] = shifted_CK.flatten().float()
+        out.weight[:, :n_units] = sums_CX
     return dense, out
 
 
@@ -178,7 +186,7 @@ def _straight(count: int, largest: float) -> Tensor:
     """
     end = _APART / 2 * (count - 1) - _MARGIN
     scale = end / max(largest, end)
-    if scale < _LEAST:
+    if scale < _LEAST_SCALE:
         return torch.empty(3, 0)
     shift_K = torch.linspace(-end - _MARGIN, end + _MARGIN, count, dtype=torch.float64)
     z_N1 = torch.linspace(-end, end, 1001, dtype=torch.float64)[:, None]

@@ -1,4 +1,4 @@
-"""`heron analyze`: a run's scores by slice, a data set's statistics, or a judged sheet's scores."""
+"""`heron analyze`: a run's scores by slice, a data set's statistics, or judged gold answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ if TYPE_CHECKING:  # start-up time
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Analyse a run, a data set or a sheet; prints tables, writes files; returns the exit code."""
+    """Print tables and write files; returns the exit code.
+
+    They are of a run, of a data set, or the scores of gold answers that people have judged in a
+    sheet (CSV).
+    """
     options, overrides = parse(arguments)
     from heron.tasks import FORK_ANALYSES  # start-up time: options are checked first
 
@@ -69,12 +73,12 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
         facts = {"split": split.name, "by": by, **outcome.facts}
         figure = {}
         if outcome.slicings:
-            facts[slicer.counted] = len(split.frame)
+            facts[slicer.row_word] = len(split.frame)
             facts["unlabelled"] = split.unlabelled
             title = with_synthetic(slicer.title, split.data.synthetic)
             title = f"{title}, {slicer.headline} {slicer.overall:.3f}"
             figure["png"] = figures.slices_figure(
-                outcome.slicings, title, slicer.overall, slicer.drawn, slicer.unit
+                outcome.slicings, title, slicer.overall, slicer.figure_scores, slicer.unit
             )
 
         # No with_suffix, because names of splits of further data sets have dots.
@@ -112,23 +116,28 @@ def open_slicer(options: AnalyzeOptions, overrides: Sequence[str] = ()) -> Slice
     cache_folder = options.paths_cache or Path(config.paths.cache)
 
     name = options.split or "test"
-    data, inner = data_of(config, name)
+    data, split_in_data = data_of(config, name)
     data = override(data, overrides)
 
     def find(guids: Sequence[str]) -> list[Example]:
-        return find_examples(guids, inner, data, data_folder, cache_folder)
+        return find_examples(guids, split_in_data, data, data_folder, cache_folder)
 
     scores = scores_of(data.task)
-    # Rows with an empty gold text are unlabelled, unless the empty answer can be right.
-    empty = isinstance(scores, TextScores) and scores.can_be_empty(data.label_order) is not False
+    # Rows with an empty gold text are unlabelled, unless the empty answer can be right; where that
+    # is unknown (None), they count as gold.
+    empty_is_gold = (
+        isinstance(scores, TextScores) and scores.can_be_empty(data.label_order) is not False
+    )
     predictions = read_frame(predictions_file(folder, name))
-    frame = predictions.labelled(empty=empty)
+    frame = predictions.labelled(empty=empty_is_gold)
     unlabelled = len(predictions) - len(frame)
     return slicer_of(Split(folder.resolve().name, name, data, options, frame, find, unlabelled))
 
 
 def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:
-    """Describe the splits whose files exist, or draw a sheet of their answers (`sheet=`).
+    """Describe the splits whose files exist.
+
+    With `sheet=`, sample gold answers of one split into a sheet for people to judge instead.
 
     Args:
         options: of the command.

@@ -21,7 +21,7 @@ from heron_tools.analysis.slicing import (
     categories,
     split_categories,
 )
-from heron_tools.statistics.labels import Shape, shape
+from heron_tools.statistics.labels import Lengths, measure_lengths
 from heron_tools.statistics.options import say_unused
 from heron_tools.statistics.outcome import AnalysisResult, Drawn, Rows
 from heron_tools.statistics.rates import group_ids, share
@@ -73,7 +73,7 @@ def slice_labels(split: Split) -> Slicer:
         by=by,
         heading="Accuracy",
         headline="accuracy",
-        drawn=DRAWN,
+        figure_scores=DRAWN,
         usual=usual,
         unit=unit,
         note=f"[low, high]: 95 %, by {unit}.",
@@ -123,12 +123,12 @@ def by_type(slicer: Slicer) -> SliceColumn:
 
 def by_length(slicer: Slicer) -> list[SliceColumn]:
     """Slice by the number of words of the example, and of both texts of a pair."""
-    shapes = _shapes(slicer)
-    first_N = np.array([shape.first for shape in shapes], dtype=np.float64)
-    second_N = np.array([shape.second or 0 for shape in shapes], dtype=np.float64)
+    lengths = _lengths(slicer)
+    first_N = np.array([of_row.first for of_row in lengths], dtype=np.float64)
+    second_N = np.array([of_row.second or 0 for of_row in lengths], dtype=np.float64)
 
     columns = [SliceColumn("words", first_N + second_N)]
-    if shapes and shapes[0].second is not None:
+    if lengths and lengths[0].second is not None:
         columns.append(SliceColumn("words of the premise", first_N))
         columns.append(SliceColumn("words of the hypothesis", second_N))
 
@@ -137,7 +137,7 @@ def by_length(slicer: Slicer) -> list[SliceColumn]:
 
 def by_overlap(slicer: Slicer) -> AnalysisResult:
     """Slice by the Jaccard overlap of the two texts, overall and in each gold class."""
-    overlaps = [shape.overlap for shape in _shapes(slicer)]
+    overlaps = [of_row.overlap for of_row in _lengths(slicer)]
     if None in overlaps:
         raise ConfigError("by=overlap needs two texts per row; this run's data has one")
 
@@ -169,7 +169,7 @@ def by_overlap(slicer: Slicer) -> AnalysisResult:
     return replace(outcome, tables=(*outcome.tables, table))
 
 
-def _shapes(slicer: Slicer) -> list[Shape]:
+def _lengths(slicer: Slicer) -> list[Lengths]:
     """Measure the lengths and overlap of every example."""
     words = slicer.split.options.tokenize
-    return [shape(example, words) for example in slicer.split.examples]
+    return [measure_lengths(example, words) for example in slicer.split.examples]

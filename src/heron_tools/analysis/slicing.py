@@ -104,10 +104,10 @@ class Slicer:
     # Values of `by=` besides side columns: columns to slice by, or further analyses.
     by: Mapping[str, Analysis]
     heading: str  # first word of table titles, before `by length`
-    headline: str  # what figures call the first of `drawn`
-    drawn: tuple[Drawn, ...]  # the scores that figures show
+    headline: str  # what figures call the first of `figure_scores`
+    figure_scores: tuple[Drawn, ...]  # the scores that figures show
     usual: Sequence[str] = ()  # analyses that run without `by=`; empty: all
-    counted: str = "rows"  # the word for rows
+    row_word: str = "rows"  # the word for rows
     unit: str = "article"  # the unit that intervals resample
     note: str = TEXTS_NOTE  # text below tables of scores
     facts: Mapping[str, Any] = field(default_factory=dict)  # settings behind the numbers
@@ -123,7 +123,7 @@ class Slicer:
     @property
     def title(self) -> str:
         """The title of figures and pages."""
-        return f"{self.split.run}: {self.split.name}, {len(self.split.frame):,} {self.counted}"
+        return f"{self.split.run}: {self.split.name}, {len(self.split.frame):,} {self.row_word}"
 
     def check(self, by: str) -> None:
         """Check that `by` names an analysis or a side column.
@@ -213,7 +213,7 @@ class Slicer:
     @property
     def overall(self) -> float:
         """The first of the `drawn` scores, over the whole split."""
-        score = self.drawn[0].score
+        score = self.figure_scores[0].score
         cell = self.everything.cells[score]
         if isinstance(cell, Interval):
             return cell.value

@@ -110,8 +110,8 @@ def slice_summaries(split: Split) -> Slicer:
         by=by,
         heading="ROUGE",
         headline="ROUGE-1",
-        drawn=DRAWN,
-        counted="articles",
+        figure_scores=DRAWN,
+        row_word="articles",
         note=f"{TEXTS_NOTE} {COPIED_NOTE}",
         facts=texts_facts(options) | {"words": options.words, "bins": options.bins},
     )

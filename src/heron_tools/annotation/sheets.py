@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from heron.base.cells import as_text
+from heron.base.cells import escape_formula
 from heron.base.errors import ConfigError, DataError, Problem, raise_all
 from heron.base.files import atomic_open, read_json, write_json
 from heron.base.tables import FileTable, cell_text, is_missing, read_table, table_stem, write_table
@@ -350,9 +350,9 @@ def write_for_people(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
     with atomic_open(path) as file:
         file.write("\ufeff")  # byte order mark: spreadsheet programs need it to read UTF-8
         writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        writer.writerow(map(as_text, columns))
+        writer.writerow(map(escape_formula, columns))
         for row in zip(*columns.values(), strict=True):
-            writer.writerow(map(as_text, row))
+            writer.writerow(map(escape_formula, row))
 
 
 def read_from_people(path: Path) -> FileTable:

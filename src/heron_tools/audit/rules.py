@@ -92,11 +92,11 @@ def folds(examples: Sequence[Example]) -> Ids:
     """Assign each example a fold, by the hash of its group, or of its text without a group."""
 
     @cache  # groups have many rows, and texts may be long
-    def draw(name: str) -> int:
+    def fold_of(name: str) -> int:
         digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
         return int.from_bytes(digest[:8], "big") % FOLDS
 
-    return np.array([draw(example.group or example.text) for example in examples], np.int64)
+    return np.array([fold_of(example.group or example.text) for example in examples], np.int64)
 
 
 def score(split: str, gold_N: Ids, predicted_N: Ids, majority: int, classes: int) -> Score:
@@ -149,7 +149,8 @@ def predict_splits(
 ) -> dict[str, Ids]:
     """Predict the class indices of every split: the first by cross-validation, others from it.
 
-    If all rows are in one fold, nothing can be held out.
+    If all rows are in one fold, nothing can be held out: the rule then predicts the rows that it
+    was fitted on.
 
     Args:
         inputs: arrays or sparse matrices with N rows, by split.
@@ -216,9 +217,9 @@ def fit(values_N: Values, gold_N: Ids, classes: int) -> FeatureRule:
         classes: number of classes.
     """
     majority_class = majority(gold_N, classes)
-    names, value_N = np.unique(values_N, return_inverse=True)
+    names, value_index_N = np.unique(values_N, return_inverse=True)
     counts_VC = np.zeros((len(names), classes), np.int64)
-    np.add.at(counts_VC, (value_N, gold_N), 1)
+    np.add.at(counts_VC, (value_index_N, gold_N), 1)
 
     if values_N.dtype.kind != "f":
         best_V = counts_VC.argmax(1)

@@ -49,8 +49,8 @@ class PromptConfig(ConstrainedConfig):
     """A prompt, as Jinja2 templates.
 
     Variables of the templates: `words` (`prompting:` of the language's YAML), `classes` (of the
-    data), `labels` (the answer for each class), `output` (name of the answer's language), and in
-    `item` also the row's `text`, `text_pair` and `side`.
+    data), `labels` (the answers, in the order of `classes`; see `answers`), `output` (name of the
+    answer's language), and in `item` also the row's `text`, `text_pair` and `side`.
     """
 
     name: str = MISSING  # name in tables
@@ -61,8 +61,8 @@ class PromptConfig(ConstrainedConfig):
     answer: str = "{{ words.answer }}:"  # what precedes the answer
     # the answer for each class; by default the language's word for it, or the class's name
     answers: dict[str, str] = field(default_factory=dict)
-    # shots are `turns` of a chat, part of one `text`, or rendered by `item`, which then gets them
-    # as `shots` (rows with `answer`) and is the whole prompt
+    # how shots are shown: as `turns` of a chat, in one `text`, or by `item`, which is then the
+    # whole prompt, without `instruction`, and gets them as `shots` (rows with `answer`)
     examples: Annotated[str, OneOf("text", "turns", "item")] = "text"
 
 
@@ -114,6 +114,7 @@ class TranslationConfig(ConstrainedConfig):
 class PromptingConfig(ConstrainedConfig):
     """Settings of a run that prompts a language model."""
 
+    # keys that cannot change a result
     NEUTRAL = ("traffic", "model.key", "model.input_price", "model.output_price")
 
     model: ModelConfig = field(default_factory=ModelConfig)
@@ -125,7 +126,7 @@ class PromptingConfig(ConstrainedConfig):
     # `random`, `balanced` (classes in equal numbers, as far as possible) or `first` (in the order
     # of the pool)
     draw: Annotated[str, OneOf("random", "balanced", "first")] = "random"
-    # whether every question has the same examples; otherwise each has its own
+    # whether every row gets the same shots; otherwise they are drawn for each
     same: bool = True
     # `generate` (write an answer, which is parsed) or `likelihood` (the answer that the model finds
     # most probable; needs classes)

@@ -14,13 +14,13 @@ from heron_tools.morphology.diversity import WINDOW, Diversity, diversity
 from heron_tools.statistics.options import AnalyzeOptions, say_unused
 from heron_tools.statistics.outcome import AnalysisResult
 
-Words = Callable[[str], list[str]]
+Tokenize = Callable[[str], list[str]]
 
 OVERALL = "overall"
 NO_LABEL = "(no label)"
 
 
-class Shape(NamedTuple):
+class Lengths(NamedTuple):
     """Number of words of the premise (or only text) and hypothesis; their Jaccard overlap.
 
     The overlap is a fraction. For a single text, the other values are None.
@@ -31,13 +31,13 @@ class Shape(NamedTuple):
     overlap: float | None
 
 
-def shape(example: Example, words: Words) -> Shape:
-    """Measure one example; `words` splits a text into words."""
-    first = words(example.text)
+def measure_lengths(example: Example, tokenize: Tokenize) -> Lengths:
+    """Measure one example; `tokenize` splits a text into words."""
+    first = tokenize(example.text)
     if example.text_pair is None:
-        return Shape(len(first), None, None)
-    second = words(example.text_pair)
-    return Shape(len(first), len(second), jaccard(first, second))
+        return Lengths(len(first), None, None)
+    second = tokenize(example.text_pair)
+    return Lengths(len(first), len(second), jaccard(first, second))
 
 
 def jaccard(words: Sequence[str], other_words: Sequence[str]) -> float:
@@ -61,7 +61,12 @@ def measure_diversity(examples: Sequence[Example], backend: Morphology) -> list[
 
 
 def describe_labels(shipped: Shipped, options: AnalyzeOptions) -> AnalysisResult:
-    """Describe the rows, lengths, overlap and diversity of all existing splits, by class."""
+    """Describe the rows, lengths, overlap and diversity of all existing splits, by class.
+
+    Args:
+        shipped: the split files that are there, whole, as their authors ship them.
+        options: of the command.
+    """
     unused = ("by", "types", "bins", "split", "published", "texts", "sample", "bertscore")
     say_unused(options, unused)
     config = shipped.config
@@ -85,7 +90,7 @@ def describe_labels(shipped: Shipped, options: AnalyzeOptions) -> AnalysisResult
 
 
 def split_statistics(
-    examples: Sequence[Example], classes: Sequence[str], tokenize: Words, morphology: Morphology
+    examples: Sequence[Example], classes: Sequence[str], tokenize: Tokenize, morphology: Morphology
 ) -> dict[str, dict[str, Any]]:
     """Describe each class of a split, its rows without a label, and all its rows.
 
@@ -97,14 +102,14 @@ def split_statistics(
 
     Returns:
         For each class the number of `rows`, its `share` of the split's rows, and means over its
-        rows (None: not defined): `first`, `second`, `overlap` (see `Shape`), `ttr` (mean of
-        the ratios of distinct lemmas and of distinct part-of-speech tags, over both texts; of
-        lemmas alone without tags), `pos` (the ratio of tags; None without tags) and `mattr` (moving
-        average of the ratio of lemmas). All but `rows`, `first` and `second` are fractions.
+        rows (None: not defined): `first`, `second`, `overlap` (see `Lengths`), `ttr` (mean of
+        two type-token ratios, of lemmas and of part-of-speech tags, over both texts together;
+        without tags, that of lemmas), `pos` (the ratio of tags; None without tags) and `mattr`
+        (moving average of the ratio of lemmas). All but `rows`, `first` and `second` are fractions.
 
     Source: RoNLI, Table 2; LCHAIM, section 3.1 (overlap by class).
     """
-    shapes = [shape(example, tokenize) for example in examples]
+    lengths = [measure_lengths(example, tokenize) for example in examples]
     diversities = measure_diversity(examples, morphology)
 
     rows_of: dict[str, list[int]] = {name: [] for name in classes}
@@ -117,8 +122,8 @@ def split_statistics(
     for class_name, rows in rows_of.items():
         statistics: dict[str, Any] = {"rows": len(rows)}
         statistics["share"] = len(rows) / max(len(examples), 1)
-        for name in Shape._fields:
-            statistics[name] = _mean([getattr(shapes[row], name) for row in rows])
+        for name in Lengths._fields:
+            statistics[name] = _mean([getattr(lengths[row], name) for row in rows])
 
         for name in ("ttr", "pos", "mattr"):
             statistics[name] = _mean([getattr(diversities[row], name) for row in rows])

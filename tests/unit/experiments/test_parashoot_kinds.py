@@ -15,10 +15,10 @@ from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
 from heron_forks.parashoot.answer_kinds import (
     ANSWER_LENGTHS,
+    INVENTED,
     MISSED,
     OVERLAPS,
     QUESTION_LENGTHS,
-    UNANSWERABLE,
     bucket_names,
     length_buckets,
     overlap_classes,
@@ -52,7 +52,7 @@ def test_of_several_golds_the_one_most_like_the_prediction_counts():
 
 def test_no_answer_is_right_missed_or_given_to_an_unanswerable_question():
     found = overlap_classes([None, None, (0, 3)], [[], [(0, 3)], []])
-    assert found == ["equal", MISSED, UNANSWERABLE]
+    assert found == ["equal", MISSED, INVENTED]
 
 
 @pytest.mark.parametrize(

@@ -115,12 +115,12 @@ def test_questions_without_an_answer_have_slices_of_their_own():
     assert lengths["(no answer)"].rows_M.tolist() == [1, 2]
     assert lengths["1"].cells["no_answer_accuracy"] is None
     kinds = {name: one.rows_M.tolist() for name, one in by_name(split, "overlap_class").items()}
-    assert kinds == {"equal": [0, 1], "missed": [3], "unanswerable": [2]}
+    assert kinds == {"equal": [0, 1], "missed": [3], "invented": [2]}
     assert [row[0] for row in overlap_table(split.split.frame["overlap_class"], split.groups).rows][
         -2:
     ] == [
         "missed",
-        "unanswerable",
+        "invented",
     ]
 
 
@@ -131,7 +131,7 @@ def test_an_answer_that_the_context_has_not_is_disjoint_or_one_too_many():
 
     found = analysis([written(0, "1948"), written(1, "")], "answer", "no_answer")
     assert found.split.frame["place"] == [None, None]
-    assert found.split.frame["overlap_class"] == ["disjoint", "unanswerable"]
+    assert found.split.frame["overlap_class"] == ["disjoint", "invented"]
     shown = [(row["given"], row["written"]) for row in payload(found)["rows"]]
     assert shown == [(None, "לא כאן")] * 2
     assert np.allclose(found.scores["exact_match"], 0)

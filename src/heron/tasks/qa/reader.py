@@ -247,7 +247,7 @@ class QuestionReader(TableReader):
         self.problem(line, f"{guid}: {message}" if guid else message, fix)
 
     def _text(self, name: str, value: Any, report: Report) -> str:
-        """Normalise a text without stripping it, because answers are counted in it."""
+        """Normalise a text; blanks at its ends stay, because offsets of answers count them."""
         text = ""
         if not is_missing(value) and isinstance(value, str):
             text = self.normalise(value)

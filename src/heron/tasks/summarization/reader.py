@@ -11,7 +11,7 @@ from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader, own
 from heron.languages.unicode import normalise
 from heron.languages.words import words
 
-SUMMARY = "summary"  # the one class
+SUMMARY = "summary"  # `Example.label` of each row with a summary
 EMPTY = "empty"
 OTHER_SCRIPT = "other script"
 SHORT = "short summary"
@@ -20,7 +20,10 @@ GIVEN = "texts as given"
 
 
 def open_articles(config: DataConfig, files: Mapping[str, Path]) -> Reader:
-    """Make a reader of tables of articles; with labels `optional`, rows may lack a summary.
+    """Make a reader of tables of articles.
+
+    With labels `optional` or `ignored`, the column of summaries may be missing; `ignored` does not
+    read it.
 
     Args:
         config: the data set.
@@ -104,7 +107,10 @@ class ArticleReader(TableReader):
         return self.example(index, guid, text, side, group, label=label, target=target)
 
     def _target(self, row: Mapping[str, Any], line: int) -> str | None:
-        """Read the summary; None where it is missing and not needed.
+        """Read the summary.
+
+        None where labels are `ignored`, where there is no such column, or where a missing summary
+        is allowed (labels `optional`, or `data.unlabelled=drop`).
 
         Args:
             row: the cells by column.
@@ -119,7 +125,10 @@ class ArticleReader(TableReader):
         return self._text(value, name, line)
 
     def _text(self, value: Any, column: str, line: int) -> str:
-        """Normalise one text; a missing one is empty, with one more problem or count.
+        """Normalise one text.
+
+        A cell without text gives "" and a problem; under `data.summaries.empty=drop`, an empty one
+        gives "" and an entry in `dropped`.
 
         Args:
             value: the cell.
@@ -142,7 +151,9 @@ class ArticleReader(TableReader):
         return ""
 
     def _reason(self, text: str, target: str | None) -> str:
-        """Return the reason why a row is left out; empty where it is used, as in prediction.
+        """Return the reason why a row is left out; empty where it is used.
+
+        Where labels are `ignored` (prediction), every row is used.
 
         Args:
             text: the normalised article.

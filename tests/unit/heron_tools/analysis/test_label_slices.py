@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from heron.data.examples import Example
 from heron.languages.words import TOKENIZERS
 from heron_tools.analysis.slicing import category_slices, quantile_bins
-from heron_tools.statistics.labels import jaccard, shape
+from heron_tools.statistics.labels import jaccard, measure_lengths
 
 
 @given(st.lists(st.integers(0, 8), max_size=50), st.integers(1, 6))
@@ -58,7 +58,7 @@ def test_overlap_is_symmetric_and_one_for_the_same_words(one, other):
 
 def test_a_pair_has_two_lengths_and_an_overlap_and_a_text_has_one():
     words = TOKENIZERS["words"]
-    pair = shape(Example("1", "Un om vine.", "un OM"), words)
+    pair = measure_lengths(Example("1", "Un om vine.", "un OM"), words)
     assert (pair.first, pair.second) == (3, 2)
     assert pair.overlap == pytest.approx(2 / 3)
-    assert shape(Example("2", "Un om vine."), words) == (3, None, None)
+    assert measure_lengths(Example("2", "Un om vine."), words) == (3, None, None)

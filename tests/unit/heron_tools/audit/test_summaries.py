@@ -23,7 +23,7 @@ def row(guid, article, summary):
 
 
 def clean(count=40, seed=0, prefix="g"):
-    """Articles of many lengths, and summaries of words of their own."""
+    """Articles of many lengths, and summaries that do not occur in them."""
     rng = random.Random(seed)
     return [
         row(
@@ -36,7 +36,7 @@ def clean(count=40, seed=0, prefix="g"):
 
 
 @given(article=token, summary=token)
-def test_fragments_cover_the_words_that_the_article_has_in_its_own_runs(article, summary):
+def test_fragments_are_the_longest_runs_shared_with_the_article(article, summary):
     lengths = fragments(article, summary)
     assert sum(lengths) == sum(word in article for word in summary)
     joined = " ".join(article)
@@ -66,7 +66,7 @@ def test_summaries_that_stand_in_their_article_are_counted_and_listed():
     assert find_in_summaries({"train": clean(8)})[0].severity == "info"
 
 
-def test_points_do_not_cut_words_into_pieces():
+def test_vowel_points_do_not_cut_words_into_pieces():
     summary = "הַבַּיִת הַגָּדוֹל נִבְנָה"  # three words, ten runs of letters
     article = f"{summary} בְּיִשְׂרָאֵל לִפְנֵי שָׁנִים."
     found = by_id(find_in_summaries({"train": [row("a", article, summary)]}))
@@ -98,7 +98,7 @@ def articles(lengths):
 
 
 @pytest.mark.parametrize("seed", quick(range(5), 2))
-def test_a_heap_of_articles_of_one_length_is_found_and_natural_lengths_are_none(seed):
+def test_articles_cut_at_one_length_are_found_and_uncut_ones_are_not(seed):
     random = np.random.default_rng(seed)
     natural = random.lognormal(5.5, 0.7, 300).astype(int) + 5
     narrow = random.normal(200, 8, 300).astype(int)
@@ -141,7 +141,7 @@ def test_the_command_finds_leaks_and_shows_articles_beside_summaries(tmp_path, m
     assert {each["guid"] for each in found["duplicates.train.test"]["rows"]} == {"s", "copy"}
     assert {each["guid"] for each in found["near_texts.train.test"]["rows"]} == {"n", "near"}
     texts = [line["text"] for line in found["shared_texts.train.test"]["measures"]]
-    assert texts[::2] == ["either side", "article", "summary"]
+    assert list(dict.fromkeys(texts)) == ["either side", "article", "summary"]
     assert {line["text"] for line in found["length_drift"]["measures"]} == {"article", "summary"}
     # What is about classes has nothing to say here.
     assert not {"rules", "label_drift", "skipped", "words.window"} & set(found)

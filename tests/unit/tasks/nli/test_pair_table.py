@@ -93,7 +93,7 @@ def test_both_texts_are_normalised_and_trimmed(write, read, config):
     ("value", "what"),
     [("", "is empty"), (None, "is empty"), (True, "is not text: True"), ("\u200f", "invisible")],
 )
-def test_a_text_that_is_none_is_reported_by_line(write, read, column, value, what):
+def test_a_cell_that_holds_no_text_is_reported_by_line(write, read, column, value, what):
     write({"label": "e"}, {"label": "e", column: value})
     (problem,) = problems(read)
     assert problem.startswith(f".jsonl:2: '{column}' ")
@@ -161,7 +161,7 @@ def phrases(tmp_path, config) -> None:
     config.files["phrases"], config.phrases = FileConfig("phrases.json"), "anywhere"
 
 
-def test_linking_phrases_go_from_hypotheses_only(write, read, phrases):
+def test_linking_phrases_are_removed_from_hypotheses_only(write, read, phrases):
     write({"premise": "So it is.", "hypothesis": "So, it is Thus done.", "label": "e"})
     (example,) = read().examples["train"]
     assert (example.text, example.text_pair) == ("So it is.", "It is done.")
@@ -198,12 +198,12 @@ def many(write, rows: int = 40, name: str = "train.jsonl", **more) -> None:
 def test_a_test_split_is_held_out_before_validation_is_carved(write, read, config):
     many(write)
     config.holdout = HoldoutConfig(0.2)
-    without = {e.guid for e in read().examples["test"]}
+    held_out = {e.guid for e in read().examples["test"]}
     config.validation.fraction, config.validation.by = 0.25, "row"
     splits = read().examples
     sizes = {split: len(examples) for split, examples in splits.items()}
     assert sizes == {"train": 24, "validation": 8, "test": 8}
-    assert {e.guid for e in splits["test"]} == without
+    assert {e.guid for e in splits["test"]} == held_out
     assert len({e.guid for examples in splits.values() for e in examples}) == 40
 
 

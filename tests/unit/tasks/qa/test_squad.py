@@ -10,10 +10,10 @@ from heron.data.config import Columns, DataConfig, FileConfig, QaDataConfig
 from heron.data.readers import load_with_report, read_rows
 
 CONTEXT = "The strike ended on Monday. On Monday the port opened."
-END, OPEN = 20, 31  # of the two Mondays
+FIRST, SECOND = 20, 31  # where the two Mondays start
 
 
-def answer(text="Monday", start=END):
+def answer(text="Monday", start=FIRST):
     return {"text": text, "answer_start": start}
 
 
@@ -85,7 +85,7 @@ def test_the_flat_layout_reads_like_the_nested_one(write, read, tmp_path):
     nested = only(read())
     flat = {
         **{"id": "q1", "title": "Strikes", "context": CONTEXT, "question": "When did it end?"},
-        "answers": {"text": ["Monday", "port"], "answer_start": [END, 42]},
+        "answers": {"text": ["Monday", "port"], "answer_start": [FIRST, 42]},
     }
     (tmp_path / "train.json").write_text(json.dumps({"data": [flat]}))
     assert only(read()) == nested
@@ -124,7 +124,7 @@ def test_a_data_set_whose_questions_all_have_answers_refuses_one_without(write, 
         *({"is_impossible": True}, {"is_impossible": False, "answers": []}),
         *({"is_impossible": "TRUE"}, {"answers": "Monday"}),
         {"answers": {"text": ["a"], "answer_start": []}},
-        {"answers": [answer(["Monday", "port"], END)]},
+        {"answers": [answer(["Monday", "port"], FIRST)]},
         {"answers": [answer(start="20th")]},
         *({"question": "  "}, {"question": "?!"}, {"question": [7, 8]}),
         *({"context": ""}, {"context": " \n"}, {"context": "… —"}, {"context": None}),
@@ -142,16 +142,16 @@ def test_ids_that_repeat_are_numbered_and_that_is_said_once(write, read, capsys)
 
 
 def test_one_paragraph_without_a_list_and_starts_that_are_text_are_read(write, read, tmp_path):
-    write(row(answers=[answer(start=str(OPEN)), answer(start=f"{END}.0")]))
+    write(row(answers=[answer(start=str(SECOND)), answer(start=f"{FIRST}.0")]))
     content = json.loads((tmp_path / "train.json").read_text())
     content["data"][0]["paragraphs"] = content["data"][0]["paragraphs"][0]
     (tmp_path / "train.json").write_text(json.dumps(content))
-    assert [span.start for span in only(read()).spans] == [OPEN, END]
+    assert [span.start for span in only(read()).spans] == [SECOND, FIRST]
 
 
 def test_misaligned_answers_are_all_refused_with_what_stands_there_and_where_they_do(write, read):
     write(
-        row("far", answers=[answer(start=END - 5)]),
+        row("far", answers=[answer(start=FIRST - 5)]),
         row("good"),
         row("nowhere", answers=[answer("Tuesday")]),
         row("behind", answers=[answer(start=900)]),
@@ -160,11 +160,11 @@ def test_misaligned_answers_are_all_refused_with_what_stands_there_and_where_the
     far, nowhere, *others = problems(read)
     for number, said in zip((1, 3, 4, 5), (far, nowhere, *others), strict=True):
         assert f"train.json question {number}: " in said
-    assert str(END) in far
+    assert str(FIRST) in far
     assert ("misaligned=repair" in far, "misaligned=repair" in nowhere) == (True, False)
 
 
-@pytest.mark.parametrize(("start", "place"), [(0, END), (END + 4, END), (END + 7, OPEN)])
+@pytest.mark.parametrize(("start", "place"), [(0, FIRST), (FIRST + 4, FIRST), (FIRST + 7, SECOND)])
 def test_repair_takes_the_nearest_place_and_counts(write, read, config, start, place):
     config.qa = QaDataConfig(misaligned="repair")
     write(row(answers=[answer(start=start)]))
@@ -174,7 +174,7 @@ def test_repair_takes_the_nearest_place_and_counts(write, read, config, start, p
     assert example.side["repairs"] == ["repaired"]
 
 
-@pytest.mark.parametrize("start", [END - 3, END + 1, None])
+@pytest.mark.parametrize("start", [FIRST - 3, FIRST + 1, None])
 def test_repair_takes_an_answer_with_other_white_space_and_counts(write, read, config, start):
     config.qa = QaDataConfig(misaligned="repair")
     context = CONTEXT.replace("on Monday.", "on\u00a0 Monday.")
@@ -245,7 +245,7 @@ def test_drop_leaves_out_misaligned_answers_and_questions_without_another(write,
 
 
 def test_blanks_at_an_answers_ends_leave_the_span_and_stay_in_the_gold_string(write, read, config):
-    write(row(answers=[answer(" Monday", END - 1)]))
+    write(row(answers=[answer(" Monday", FIRST - 1)]))
     trimmed = only(read())
     assert (found(trimmed), trimmed.side["answers"]) == (["Monday"], [" Monday"])
     assert trimmed.side["repairs"] == ["trimmed"]
@@ -255,7 +255,9 @@ def test_blanks_at_an_answers_ends_leave_the_span_and_stay_in_the_gold_string(wr
     assert "repairs" not in kept.side
 
 
-def test_answers_are_counted_in_the_normalised_context(write, read, config):
+def test_offsets_count_in_the_files_context_and_spans_are_in_the_normalised_one(
+    write, read, config
+):
     config.language = "ro"
     context = "A\u200f fost e\u0302n oraşul Iaşi, ţara de Sus"
     write(row(answers=[answer("Iaşi", context.index("Iaşi"))]), context=f" {context}")
@@ -294,6 +296,6 @@ def test_a_question_without_answers_key_is_unlabelled(write, read, config, tmp_p
 
 def test_whoever_only_predicts_needs_no_right_answers(write, config, tmp_path):
     write(row(answers=[answer(start=2)]), row("q2", answers="?"), row("q3", is_impossible="TRUE"))
-    rows = read_rows(tmp_path / "train.json", config, "ignored")
+    rows = read_rows(tmp_path / "train.json", config, labels="ignored")
     assert [(e.label, e.spans) for e in rows.examples] == [(None, ())] * 3
     assert rows.problems == []

@@ -41,11 +41,11 @@ def test_a_run_leaves_scores_summaries_dynamics_and_nothing_half_done(run):
         assert {"rougeL_heron", "novel_2", "compression", "gold_length"} <= found.keys()
         rows = read_table(run.predictions(split)).rows
         assert all(row["gold"] and row["text"] for row in rows)
-    assert len(rows) == 20
+    assert len(rows) == 20  # of test
     for epoch in (0, 1):
         columns = read_table(run.dynamics(epoch)).columns
         assert {"guid", "p_gold", "correct", "margin"} <= set(columns)
-    assert not run.generated.exists()
+    assert not run.generated.exists()  # texts of an unfinished split
 
 
 def test_validation_is_scored_after_every_epoch(run):
@@ -109,7 +109,7 @@ def test_a_run_scores_the_same_when_it_is_evaluated(run, tmp_path):
 
 @pytest.fixture
 def files(run, tmp_path):
-    """The run's test split as a file of anyone's, and its predictions."""
+    """The test split as a gold file of any user, and the run's predictions for it."""
     rows = read_table(run.predictions("test")).rows
     gold, mine = tmp_path / "gold.csv", tmp_path / "mine.csv"
     named = {"guid": "guid", "article": "text", "summary": "gold"}
@@ -128,14 +128,15 @@ def test_any_system_s_summaries_score_as_a_run_s(run, files, tmp_path):
         assert value == pytest.approx(known[name]), name
 
 
-def test_summaries_that_kept_unicode_variants_score_the_same_by_heron_s_names(
+def test_summaries_in_other_unicode_variants_change_rouge_but_not_rouge_heron(
     files, tmp_path, capsys
 ):
     gold, mine = files
     out, found = tmp_path / "scores.json", []
     words = ("task=summarization", f"gold={gold}", f"predictions={mine}", f"out={out}")
     rows = read_table(gold).rows
-    for points in ("\u05b8\u05c1", "\u05c1\u05b8"):  # as NFC has them, and not
+    # One letter with two points, in NFC's order and in the other.
+    for points in ("\u05b8\u05c1", "\u05c1\u05b8"):
         texts = [f"ש{points}{row['summary']}" for row in rows]
         write_table(mine, {"guid": [row["guid"] for row in rows], "prediction": texts})
         if not found:
@@ -165,7 +166,7 @@ def test_articles_without_a_summary_and_the_reverse_are_refused(files, tmp_path,
     assert heron("score", *words) != 0
 
 
-@pytest.mark.real  # takes seconds; another test of the file runs with every change
+@pytest.mark.real  # takes long: only in `make test-real`
 def test_a_second_stage_goes_on_with_encoder_and_decoder(tmp_path, monkeypatch):
     stages = "stages=[{data: chronicle_summaries, max_epochs: 1}, {data: chronicle_summaries}]"
     words = (
