@@ -48,6 +48,11 @@ def origin(config: Pretrained) -> dict[str, Any]:
     elif not (folder / "config.json").is_file() and (folder / "model" / "config.json").is_file():
         model = folder / "model"
         raise ConfigError(f"encoder.name={config.name}: a run; did you mean {model}?")
+    elif (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file():
+        raise ConfigError(
+            f"encoder.name={config.name}: an adapter without its model; load both with peft, then "
+            "save merge_and_unload() and the tokenizer in one folder"
+        )
     elif damaged := damaged_files(folder):
         files = ", ".join(damaged)
         raise ConfigError(

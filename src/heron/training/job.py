@@ -460,7 +460,7 @@ def _warn_of_classes(labels: Sequence[str], train_C: np.ndarray, splits: Splits)
         rows = Counter(example.label for example in examples if example.label in unseen)
         if rows:
             say(
-                f"{split}: left unlearnt {_listed(rows)}: train has no row of such a class; see "
+                f"{split}: {_listed(rows)} rows are of classes that train has no row of; see "
                 "data.folds, data.validation and data.sample"
             )
 

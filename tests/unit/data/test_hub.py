@@ -342,6 +342,12 @@ def test_a_run_is_refused_with_the_name_of_its_model(tiny_encoder, tmp_path):
         load(tmp_path)
 
 
+def test_an_adapter_alone_is_refused_with_the_way_to_a_whole_model(tmp_path):
+    (tmp_path / "adapter_config.json").write_text('{"base_model_name_or_path": "base"}')
+    with pytest.raises(ConfigError, match="merge_and_unload"):
+        load(tmp_path)
+
+
 @pytest.mark.skipif(importlib.util.find_spec("sentencepiece") is not None, reason="it is there")
 def test_a_sentencepiece_file_alone_names_the_package_that_reads_it(tmp_path):
     AutoConfig.for_model("t5").save_pretrained(tmp_path)
