@@ -158,9 +158,10 @@ def _steps(normalizer: Any) -> list[Any]:
     """List the steps of a normalizer; none of None."""
     from tokenizers.normalizers import Sequence as Steps  # start-up time
 
-    if normalizer is None:
-        return []
-    return list(normalizer) if isinstance(normalizer, Steps) else [normalizer]
+    if isinstance(normalizer, Steps):
+        steps: Any = normalizer
+        return list(steps)
+    return [] if normalizer is None else [normalizer]
 
 
 def _end_texts(tokenizer: Any) -> None:

@@ -60,7 +60,7 @@ def lacks_blanks(text: str) -> bool:
 
 
 def word_count(text: str) -> int:
-    """Count what stands between white space; in a script that uses other signs, or none, `words`."""
+    """Count what stands between white space; in scripts that use other signs or none, `words`."""
     parts = words(text) if _HAS_UNSPACED.search(text) else text.split()
     return len(parts)
 
