@@ -56,6 +56,8 @@ def test_a_language_without_a_profile_has_its_name_direction_and_letters(
         ("fa", "prs pes_Arab fa-AF"),
         ("sw", "swc swh_Latn"),
         ("pa-Arab", "pa-PK"),
+        ("ca", "ca-valencia ca-ES-valencia"),
+        ("de", "de-1996 de-CH-1901"),
         ("und", "und"),
     ],
 )
