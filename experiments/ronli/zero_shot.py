@@ -20,7 +20,7 @@ from heron.base.terminal import tracked
 from heron.data.batching import budget, fill_batches
 from heron.data.examples import Example
 from heron.data.features import Units
-from heron.data.hub import origin
+from heron.data.hub import origin, read_as_stored
 from heron.data.weights import load_weights
 from heron.models.config import EncoderConfig
 from heron.tasks.class_baselines import ClassBaseline
@@ -158,6 +158,7 @@ def load_zero_shot(config: Config, source: Any = None) -> ZeroShotBaseline:
     try:
         hub_options = origin(encoder)
         tokenizer = AutoTokenizer.from_pretrained(settings.model, **hub_options)
+        read_as_stored(tokenizer, encoder)
         model = load_weights(
             AutoModelForSequenceClassification,
             settings.model,

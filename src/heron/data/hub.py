@@ -44,10 +44,15 @@ def origin(config: Pretrained) -> dict[str, Any]:
         raise ConfigError(f"encoder.name={config.name}: no such folder")
     if not folder.is_dir():
         with loading(config.name):  # a missing folder is no hub id
-            is_cached = isinstance(_cached(config), str)
+            is_cached = _local_file(config, "config.json") is not None
     elif not (folder / "config.json").is_file() and (folder / "model" / "config.json").is_file():
         model = folder / "model"
         raise ConfigError(f"encoder.name={config.name}: a run; did you mean {model}?")
+    elif (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file():
+        raise ConfigError(
+            f"encoder.name={config.name}: an adapter without its model; load both with peft, then "
+            "save merge_and_unload() and the tokenizer in one folder"
+        )
     elif damaged := damaged_files(folder):
         files = ", ".join(damaged)
         raise ConfigError(
@@ -77,9 +82,9 @@ def identity(config: Pretrained) -> dict[str, str]:
     from transformers import AutoConfig  # start-up time
 
     AutoConfig.from_pretrained(config.name, **origin(config))  # fetches it where it is not cached
-    path = _cached(config)
+    path = _local_file(config, "config.json")
     # The cache keeps each commit in a folder of its name; transformers 5 does not report it.
-    commit = Path(path).parent.name if isinstance(path, str) else config.revision
+    commit = path.parent.name if path else config.revision
     return {"commit": str(commit)}
 
 
@@ -108,18 +113,75 @@ def pretrained_tokenizer(config: Pretrained) -> Any:
             f"its model has embeddings of {rows}; bring the tokenizer that it was trained with"
         )
 
-    if tokenizer.num_special_tokens_to_add() == 0 and tokenizer.eos_token:
-        from tokenizers.processors import TemplateProcessing  # start-up time
-
-        end = str(tokenizer.eos_token)
-        tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
-            single=f"$A {end}",
-            pair=f"$A {end} $B {end}",
-            special_tokens=[(end, int(tokenizer.eos_token_id))],
-        )
-        if tokenizer.pad_token is None:
-            tokenizer.pad_token = end
+    read_as_stored(tokenizer, config)
+    _end_texts(tokenizer)
+    if tokenizer.pad_token is None:  # any token will do: padding is masked
+        tokenizer.pad_token = tokenizer.eos_token or tokenizer.convert_ids_to_tokens(0)
     return tokenizer
+
+
+def read_as_stored(tokenizer: Any, config: Pretrained) -> None:
+    """Let a fast tokenizer normalize and divide texts as its file says.
+
+    Most classes of transformers 5.23 take only the vocabulary from it: lower-casing is lost where a
+    RoBERTa was trained with it, and sentencepiece's table (NFKC) of DeBERTa, mBART and BigBird.
+    """
+    from tokenizers import Tokenizer, normalizers, pre_tokenizers  # start-up time
+    from transformers import PreTrainedTokenizerFast
+    from transformers.convert_slow_tokenizer import SentencePieceExtractor
+
+    is_rebuilt = type(tokenizer) is not PreTrainedTokenizerFast  # which reads the whole file
+    if not is_rebuilt or not isinstance(tokenizer, PreTrainedTokenizerFast):
+        return
+    backend = tokenizer.backend_tokenizer
+    path = _local_file(config, "tokenizer.json")
+    if path is not None:
+        stored: Any = Tokenizer.from_file(str(path))
+        # Settings beside the file change these two: `do_lower_case`, `add_prefix_space`.
+        if not isinstance(stored.normalizer, normalizers.BertNormalizer):
+            backend.normalizer = stored.normalizer
+        if not isinstance(stored.pre_tokenizer, pre_tokenizers.ByteLevel):
+            backend.pre_tokenizer = stored.pre_tokenizer
+        return
+
+    vocabulary = str(getattr(tokenizer, "vocab_file", ""))
+    steps = _steps(backend.normalizer)
+    has_table = any(isinstance(step, normalizers.Precompiled) for step in steps)
+    if vocabulary.endswith(".model") and not has_table:
+        proto: Any = SentencePieceExtractor(vocabulary).proto
+        table = proto.normalizer_spec.precompiled_charsmap
+        if table:
+            backend.normalizer = normalizers.Sequence([normalizers.Precompiled(table), *steps])
+
+
+def _steps(normalizer: Any) -> list[Any]:
+    """List the steps of a normalizer; none of None."""
+    from tokenizers.normalizers import Sequence as Steps  # start-up time
+
+    if isinstance(normalizer, Steps):
+        steps: Any = normalizer
+        return list(steps)
+    return [] if normalizer is None else [normalizer]
+
+
+def _end_texts(tokenizer: Any) -> None:
+    """Let a decoder's tokenizer write its end token after each text; most write none.
+
+    Some write a start token only (Llama, Mistral, Gemma), which stays.
+    """
+    from tokenizers.processors import TemplateProcessing  # start-up time
+
+    start_ids = tokenizer("").input_ids
+    ends = {tokenizer.eos_token_id, tokenizer.sep_token_id, tokenizer.cls_token_id}
+    if tokenizer.eos_token is None or not ends.isdisjoint(start_ids):
+        return
+    start = tokenizer.convert_ids_to_tokens(start_ids)
+    end = tokenizer.eos_token
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single=[*start, "$A", end],
+        pair=[*start, "$A", end, "$B", end],
+        special_tokens=[*zip(start, start_ids, strict=True), (end, tokenizer.eos_token_id)],
+    )
 
 
 def _words(tokenizer: Any) -> dict[str, int]:
@@ -162,8 +224,13 @@ def unused_share(tokenizer: Any) -> float:
     return round(len(unused) / len(words), 4)
 
 
-def _cached(config: Pretrained) -> object:
-    return try_to_load_from_cache(config.name, "config.json", revision=config.revision)
+def _local_file(config: Pretrained, name: str) -> Path | None:
+    """Find a file of a folder, or of the hub's cache; None where there is none."""
+    path: object = Path(config.name, name)
+    if not Path(config.name).is_dir():
+        path = try_to_load_from_cache(config.name, name, revision=config.revision)
+    is_found = isinstance(path, str | Path) and Path(path).is_file()
+    return Path(str(path)) if is_found else None
 
 
 @contextmanager
@@ -277,8 +344,7 @@ def _correct_offsets(backend: Any) -> None:
     from tokenizers import Regex, normalizers  # start-up time
 
     normalizer = backend.normalizer
-    is_sequence = isinstance(normalizer, normalizers.Sequence)
-    steps = list(normalizer) if is_sequence else [normalizer]
+    steps = _steps(normalizer)
     for index, step in enumerate(steps):
         if not isinstance(step, normalizers.Precompiled):
             continue

@@ -1,8 +1,8 @@
 """Cartography: statistics of each example's training dynamics, and groups by them.
 
 Statistics are over the records that visited an example; one that no record visited has NaN
-throughout. Groups are easy, ambiguous, hard; ties are always broken by guid, so that a group does
-not depend on the order of a file.
+throughout. Groups are easy, ambiguous, hard; ties are broken by guid, or by its hash, so that a
+group does not depend on the order of a file.
 
 Source: Swayamdipta et al. (2020), Dataset Cartography (confidence, variability, correctness);
 Toneva et al. (2019), Example Forgetting; Pleiss et al. (2020), Area Under the Margin; Chang et al.
@@ -11,6 +11,7 @@ Toneva et al. (2019), Example Forgetting; Pleiss et al. (2020), Area Under the M
 Shape suffixes: E records ("epochs"), N examples.
 """
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -233,6 +234,14 @@ def rank(score_N: np.ndarray, guids: Sequence[str]) -> np.ndarray:
     return order_N
 
 
+def scatter(guids: Sequence[str]) -> list[str]:
+    """Rename examples in no order: by guid, equal ones of a file sorted by class would be sorted.
+
+    Most examples are equal by a count, such as that of forgetting events.
+    """
+    return [hashlib.sha256(guid.encode()).hexdigest() for guid in guids]
+
+
 def allenai(statistics: Statistics, fraction: float = THIRD, exact: bool = True) -> Groups:
     """Group the most extreme examples of each kind, as the published tool does. Groups overlap.
 
@@ -269,10 +278,11 @@ def select(statistics: Statistics, fraction: float = THIRD, exact: bool = True) 
 def tercile_partition(score_N: np.ndarray, guids: Sequence[str]) -> Groups:
     """Divide examples into disjoint thirds of a difficulty score, whose sizes differ by at most 1.
 
-    Examples with NaN are in no group. Returns boolean masks of length N, by `GROUPS`.
+    Ties go by `scatter`. Examples with NaN are in no group. Returns boolean masks of length N, by
+    `GROUPS`.
     """
     graded = np.count_nonzero(~np.isnan(score_N))
-    order = rank(score_N, guids)[:graded]
+    order = rank(score_N, scatter(guids))[:graded]
     groups = {}
     for name, third in zip(GROUPS, np.array_split(order, 3), strict=True):
         groups[name] = _mask(third, len(score_N))

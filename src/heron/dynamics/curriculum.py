@@ -69,8 +69,7 @@ class Pool:
 class Ranking:
     """How hard each unit is."""
 
-    # Indices of units from easy to hard, ties by guid; units that are never unlocked are left
-    # out.
+    # Indices of units from easy to hard; units that are never unlocked are left out.
     order_U: np.ndarray
     # Bool per unit, by `easy`, `ambiguous`, `hard`; empty where no stage asks for them.
     groups: Mapping[str, np.ndarray]

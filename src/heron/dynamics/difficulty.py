@@ -17,7 +17,15 @@ from heron.base.errors import ConfigError, DataError, Problem, raise_all
 from heron.base.tables import read_table
 from heron.data.features import Features, Units
 from heron.dynamics import DIFFICULTIES
-from heron.dynamics.cartography import GROUPS, Statistics, allenai, rank, select, tercile_partition
+from heron.dynamics.cartography import (
+    GROUPS,
+    Statistics,
+    allenai,
+    rank,
+    scatter,
+    select,
+    tercile_partition,
+)
 from heron.dynamics.config import CurriculumConfig, uses_groups
 from heron.dynamics.curriculum import Ranking, mean_of_units
 from heron.metrics import require_rows
@@ -186,7 +194,8 @@ def rank_units(
 ) -> Ranking:
     """Order the units of a train split from easy to hard, and group them; see `Material`.
 
-    `statistics` are by guid. A unit of many rows is as hard as they are on average.
+    Equally hard ones are in the order of `scatter`. `statistics` are by guid. A unit of many rows
+    is as hard as they are on average.
 
     Raises:
         DataError: the difficulty has not given one number for each unit, or rows of the train split
@@ -201,7 +210,7 @@ def rank_units(
     score_U = np.asarray(DIFFICULTIES[config.difficulty].score(material), dtype=np.float64)
     require_rows(f"curriculum.difficulty={config.difficulty}", units, score_U)
 
-    order_U = rank(-score_U if config.reverse else score_U, guids_U)
+    order_U = rank(-score_U if config.reverse else score_U, scatter(guids_U))
     if not uses_groups(config):
         return Ranking(order_U, {})
 

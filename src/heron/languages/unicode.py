@@ -33,6 +33,10 @@ KEPT_APART = (
 # (maqaf 05BE, paseq 05C0, sof pasuq 05C3, nun hafukha 05C6).
 _NIQQUD = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
 _HEBREW_PUNCTUATION = {"\u05be": "-", "\u05f3": "'", "\u05f4": '"'}
+# Yiddish's letters that are two letters, which most keyboards have only as two.
+_DIGRAPHS = {"\u05f0": "וו", "\u05f1": "וי", "\u05f2": "יי"}
+# Languages that write ı beside i: their capitals are I and İ.
+_DOTLESS = frozenset(("tr", "az", "crh", "crh-Latn", "gag", "kk-Latn", "tt-Latn", "zza"))
 
 
 @dataclass
@@ -42,7 +46,7 @@ class UnicodeOptions:
     nfc: bool = True  # compose letters and their diacritics into canonical form (NFC)
     # `strip` removes the invisible direction controls (RLM, LRM, embeddings, isolates)
     bidi: Annotated[str, OneOf("strip", "keep")] = "strip"
-    # `strip` removes Hebrew points and accents
+    # `strip` removes Hebrew points and accents; Yiddish's װ is then two letters
     niqqud: Annotated[str, OneOf("keep", "strip")] = "keep"
     # `unify` turns maqaf, geresh and gershayim into `-`, `'` and `"`, as most Hebrew text is typed
     punctuation: Annotated[str, OneOf("keep", "unify")] = "keep"
@@ -83,10 +87,23 @@ def _rules(
     if niqqud == "strip":
         characters += _NIQQUD
     replacements = dict(zip(letters[::2], letters[1::2], strict=True))
+    if niqqud == "strip":
+        replacements |= _DIGRAPHS
     if punctuation == "unify":
         replacements |= _HEBREW_PUNCTUATION
     characters += "".join(replacements)
     return (re.compile(f"[{characters}]") if characters else None), replacements
+
+
+def fold(text: str, language: Language) -> str:
+    """Case-fold a text as its language does: I is the capital of ı in Turkish.
+
+    Source: Unicode's SpecialCasing for Turkish and Azerbaijani; the Latin alphabets of Crimean
+    Tatar, Gagauz, Kazakh, Tatar and Zazaki have the same pairs.
+    """
+    if language.code in _DOTLESS:
+        text = text.replace("I\u0307", "i").replace("İ", "i").replace("I", "ı")
+    return text.casefold()
 
 
 def coarsest(readings: Iterable[UnicodeOptions]) -> UnicodeOptions:

@@ -10,8 +10,12 @@ from functools import cache
 
 from heron.languages.language import UNDETERMINED, Language
 
-# A tag of BCP 47: a language, perhaps a script, perhaps a region. FLORES writes `ron_Latn`.
-_TAG = re.compile(r"([a-z]{2,3})(?:[-_]([a-z]{4}))?(?:[-_]([a-z]{2}|\d{3}))?", re.IGNORECASE)
+# A tag of BCP 47: a language, perhaps a script, a region and variants (`ca-valencia`), which are
+# left out. FLORES writes `ron_Latn`.
+_TAG = re.compile(
+    r"([a-z]{2,3})(?:[-_]([a-z]{4}))?(?:[-_]([a-z]{2}|\d{3}))?(?:[-_](?:[a-z\d]{5,8}|\d\w{3}))*",
+    re.IGNORECASE,
+)
 # What CLDR calls a script may be several of Unicode's.
 _SEVERAL = {
     "Jpan": ("Hani", "Hira", "Kana"),

@@ -30,12 +30,13 @@ _SOUTHEAST = (
     "\ua9e0-\ua9ef\uaa60-\uaa7a\u1780-\u17b3\u17d7"
 )
 _UNSPACED = _EAST + _SOUTHEAST
+WORD_SPACES = "፡་༌"  # Ethiopic word space, Tibetan tsheg: punctuation to Unicode
 _ALONE = rf"[{_UNSPACED}][{MARKS}]*"
 _RUN = rf"(?:[^\W_{_UNSPACED}]|[{MARKS}])+"
 HYPHENS = "‐‑־-"  # maqaf among them
 _JOINER = rf"['’ʼ׳\"״{HYPHENS}]|(?<=\d)[.,](?=\d)"
 WORD = re.compile(rf"{_ALONE}|{_RUN}(?:(?:{_JOINER}){_RUN})*")
-_HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_HAS_UNSPACED = re.compile(f"[{_UNSPACED}{WORD_SPACES}]")
 _UNSPACED_LETTER = re.compile(f"({_ALONE})")
 _SOUTHEAST_LETTER = re.compile(f"[{_SOUTHEAST}]")
 
@@ -59,7 +60,7 @@ def lacks_blanks(text: str) -> bool:
 
 
 def word_count(text: str) -> int:
-    """Count what stands between white space; in a script without blanks, count `words`."""
+    """Count what stands between white space; in scripts that use other signs or none, `words`."""
     parts = words(text) if _HAS_UNSPACED.search(text) else text.split()
     return len(parts)
 

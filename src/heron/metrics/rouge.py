@@ -46,7 +46,7 @@ from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.language import Language
 from heron.languages.romanian import ROMANIAN
-from heron.languages.unicode import UnicodeOptions, normalise
+from heron.languages.unicode import UnicodeOptions, fold, normalise
 from heron.languages.words import spaced, words
 from heron.metrics import require_rows
 from heron.metrics.arrays import Counts, Floats
@@ -148,7 +148,7 @@ _DIGITS_MEET_LETTERS = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
 
 def _heron_word(word: str, language: Language) -> list[str]:
     """Split text without spaces into words, with Unicode variants unified."""
-    word = normalise(word.casefold(), language, _ONE_SPELLING)
+    word = normalise(fold(word, language), language, _ONE_SPELLING)
     if word.isalpha() and spaced(word) == word:
         return [word]
     word = word.translate(_QUOTES_AND_DASHES).replace("''", '"')
@@ -168,6 +168,8 @@ def _ways(profile: str, language: Language) -> tuple[str, Callable[[str], str]]:
     split = _xlsum_word
     if profile == "heron":
         letters = letters.difference(language.variants[::2])
+        if fold("I", language) != "i":
+            letters = letters.difference("I")
         split = partial(_heron_word, language=language)
     return f"^[{''.join(letters)}]+$", lru_cache(_MOST_WORDS)(lambda word: " ".join(split(word)))
 

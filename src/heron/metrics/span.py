@@ -31,8 +31,8 @@ from rapidfuzz.distance.Levenshtein import distance
 
 from heron.base.errors import DataError
 from heron.languages.language import UNDETERMINED, Language
-from heron.languages.unicode import UnicodeOptions, normalise
-from heron.languages.words import spaced
+from heron.languages.unicode import UnicodeOptions, fold, normalise
+from heron.languages.words import WORD_SPACES, spaced
 from heron.metrics import require_rows
 from heron.metrics.arrays import Floats
 
@@ -45,7 +45,6 @@ _UNICODE = UnicodeOptions(niqqud="strip")
 # An unknown language: it has no letter variants of its own.
 _ANY = Language("unicode", "any language", "ltr", "")
 _OTHER_DASHES = "−⁃"  # minus sign and hyphen bullet: not dashes (Pd) to Unicode
-_WORD_SPACES = "፡་༌"  # Ethiopic word space, Tibetan tsheg: punctuation to Unicode
 _OTHER_MARKS = "ʼ´"  # typed for an apostrophe or a geresh; not punctuation to Unicode
 
 
@@ -103,7 +102,7 @@ def language_profile(language: Language | None) -> AnswerProfile:
     known = language or _ANY
 
     def unify(text: str) -> str:
-        text = _without_punctuation(normalise(text.casefold(), known, _UNICODE))
+        text = _without_punctuation(normalise(fold(text, known), known, _UNICODE))
         # What was dropped may have stood between a letter and its diacritic.
         return spaced(normalise(text, known, _UNICODE))
 
@@ -121,7 +120,7 @@ def _without_punctuation(text: str) -> str:
     dropped = string.punctuation + _OTHER_MARKS
     for character in sorted(set(text)):
         category = unicodedata.category(character)
-        if category == "Pd" or character in _OTHER_DASHES + _WORD_SPACES:
+        if category == "Pd" or character in _OTHER_DASHES + WORD_SPACES:
             text = text.replace(character, " ")
         elif category[0] == "P" or category == "Cf" or character in dropped:
             text = text.replace(character, "")

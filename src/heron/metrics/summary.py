@@ -159,14 +159,15 @@ def fractions(parts: Floats, wholes: Floats, average: str) -> tuple[Floats, Floa
     return shares, counted.astype(float)
 
 
-EXTRACTIVE_VERSION = 3  # to be raised when `extractive_scores` gives other numbers: a cache key
+EXTRACTIVE_VERSION = 4  # to be raised when `extractive_scores` gives other numbers: a cache key
 LEAD = 3  # sentences
 
 # A sentence ends at . ! ? or an ellipsis and what closes after it, before a space; not after an
 # initial (א. ב. יהושע, I. L. Caragiale) or a number of a list. Marks that do nothing else need no
-# space: 。, danda, Ethiopic ። and ፧, Khmer ។ and ៕ (but in ។ល។, "etc."), and what is typed for ።:
+# space (Unicode's Sentence_Terminal): 。, danda, Ethiopic ። and ፧, N'Ko ߹, Syriac ܀, Mongolian ᠃,
+# Javanese ꧉, Khmer ។ and ៕ (but in ។ល។, "etc."), and what is typed for ።:
 # two word spaces, two colons. Lines and bullets end a sentence as well.
-_MARKS = "。！？।॥።፧፨៕។။։"
+_MARKS = "。！？।॥።፧፨៕។။։܀܁܂߹᠃᠉᙮᱾᱿꓿꘎꘏꛳꛷꡶꡷꣎꣏꤯꧉꩝꩞꩟꫱꯫"
 _ALONE = rf"(?:[{_MARKS}]|፡፡|(?<=[\u1200-\u135a])::)(?!\s*(?:[{_MARKS}]|[លប]\s*។))"
 _STOP = r"(?<!\b[^\W\d_])(?<!\b\d)(?<!\b\d\d)\."
 _END = re.compile(

@@ -1,5 +1,6 @@
 """One run, from its configuration to the files in its run folder."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib import metadata
@@ -23,7 +24,7 @@ from heron.config.compose import run_in_hydra
 from heron.data import PLANS
 from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
-from heron.data.examples import Example, count_repairs, list_moved, text_key
+from heron.data.examples import Example, Splits, count_repairs, list_moved, text_key
 from heron.data.features import Features
 from heron.data.findings import known_problems, warn_of_script
 from heron.data.hub import unused_share
@@ -418,6 +419,8 @@ def describe_training(data: DataModule) -> dict[str, Any]:
             f"train: all {rows} rows are of class {label}: nothing can be learnt; see "
             "data.columns.label, data.label_aliases and data.label_order"
         )
+    elif task_of(config).has_classes:
+        _warn_of_classes(config.data.label_order, counts_C, data.examples)
 
     _warn_of_monitor(config, data.examples[TRAIN])
     steps, *_ = data.steps_per_epoch()
@@ -442,6 +445,24 @@ def describe_training(data: DataModule) -> dict[str, Any]:
         f"{steps:,} steps an epoch"
     )
     return described
+
+
+def _warn_of_classes(labels: Sequence[str], train_C: np.ndarray, splits: Splits) -> None:
+    """Warn of classes that a split has and train lacks, as where one document has all of a class.
+
+    Args:
+        labels: names of the classes.
+        train_C: rows of each class in train.
+        splits: all examples.
+    """
+    unseen = {label for label, rows in zip(labels, train_C, strict=True) if not rows}
+    for split, examples in splits.items():
+        rows = Counter(example.label for example in examples if example.label in unseen)
+        if rows:
+            say(
+                f"{split}: {_listed(rows)} rows are of classes that train has no row of; see "
+                "data.folds, data.validation and data.sample"
+            )
 
 
 def _warn_of_monitor(config: Any, examples: Sequence[Example]) -> None:

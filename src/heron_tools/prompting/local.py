@@ -24,7 +24,7 @@ from heron.base.errors import ConfigError
 from heron.base.libraries import silence_libraries
 from heron.base.ranks import uses_gpu
 from heron.data.batching import budget
-from heron.data.hub import loading, origin
+from heron.data.hub import loading, origin, read_as_stored
 from heron.data.weights import load_weights
 from heron.models.config import EncoderConfig
 from heron.tasks.config import Config
@@ -70,6 +70,7 @@ class LocalModel:
         model = self.settings.model
         with _loading(model) as source:
             tokenizer = AutoTokenizer.from_pretrained(model.name, **source)
+        read_as_stored(tokenizer, EncoderConfig(name=model.name, revision=model.revision))
         if model.form == "chat" and tokenizer.chat_template is None:
             raise ConfigError(
                 f"prompting.model.name={model.name}: its tokenizer has no chat template; set "

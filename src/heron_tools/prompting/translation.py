@@ -20,7 +20,7 @@ from heron.base.files import fingerprint
 from heron.base.registry import Registry
 from heron.data.batching import budget
 from heron.data.examples import Example
-from heron.data.hub import identity, loading, origin
+from heron.data.hub import identity, loading, origin, read_as_stored
 from heron.data.weights import load_weights
 from heron.metrics.summary import split_sentences
 from heron.models.config import EncoderConfig
@@ -203,8 +203,10 @@ class LocalTranslation:
         name = model_name(self.settings.model, source, target)
         if name not in self._loaded:
             with loading(name):
-                options = origin(EncoderConfig(name=name))
+                encoder = EncoderConfig(name=name)
+                options = origin(encoder)
                 tokenizer = AutoTokenizer.from_pretrained(name, **options)
+                read_as_stored(tokenizer, encoder)
                 model = load_weights(AutoModelForSeq2SeqLM, name, use_safetensors=True, **options)
             self._loaded[name] = tokenizer, model.eval()
         return self._loaded[name]

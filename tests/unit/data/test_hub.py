@@ -10,9 +10,10 @@ import pytest
 from huggingface_hub import constants
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
+from tokenizers import Tokenizer, normalizers
+from tokenizers.models import BPE, Unigram, WordLevel, WordPiece
+from tokenizers.pre_tokenizers import Digits, Metaspace, Sequence, Whitespace
+from tokenizers.processors import TemplateProcessing
 from transformers import AutoConfig, BertConfig, GPT2Config, PreTrainedTokenizerFast
 
 from heron.base.errors import ConfigError
@@ -208,6 +209,56 @@ def test_a_decoders_tokenizer_ends_each_text(decoder):
     assert decoder.pad_token_id == decoder.eos_token_id
 
 
+def test_a_decoder_that_only_begins_its_texts_ends_them_too_and_can_be_padded(tmp_path):
+    backend = Tokenizer(WordLevel({"?": 0, "a": 1, "b": 2, "<s>": 3, "</s>": 4}, unk_token="?"))
+    backend.pre_tokenizer = Whitespace()
+    backend.post_processor = TemplateProcessing(
+        single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", 3)]
+    )
+    llamas = PreTrainedTokenizerFast(
+        tokenizer_object=backend, unk_token="?", bos_token="<s>", eos_token="</s>"
+    )
+    loaded = load(save_model("llama", llamas, tmp_path))
+    assert loaded("a b").tokens() == ["<s>", "a", "b", "</s>"]
+    assert loaded("a b", "b").tokens() == ["<s>", "a", "b", "</s>", "b", "</s>"]
+    assert loaded.pad_token_id == 4
+
+
+SPECIAL_TOKENS = {
+    "unk_token": "<unk>",
+    "pad_token": "<pad>",
+    "cls_token": "<s>",
+    "sep_token": "</s>",
+    "mask_token": "<mask>",
+}
+
+
+PIECES = [*SPECIAL_TOKENS.values(), *"▁finalv12"]
+NUMBERED = {piece: number for number, piece in enumerate(PIECES)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "model"),
+    [
+        ("Roberta", BPE(NUMBERED, [], unk_token="<unk>")),
+        ("Bert", WordPiece(NUMBERED, unk_token="<unk>")),
+        ("DebertaV2", Unigram([(piece, -1.0) for piece in PIECES], unk_id=0)),
+    ],
+)
+def test_a_tokenizer_reads_texts_as_its_file_says(kind, model, tmp_path):
+    stored = Tokenizer(model)
+    stored.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
+    stored.pre_tokenizer = Sequence([Digits(individual_digits=True), Metaspace()])
+    whole = PreTrainedTokenizerFast(tokenizer_object=stored, **SPECIAL_TOKENS)
+    save_model("bert", whole, tmp_path)
+    settings = {**SPECIAL_TOKENS, "tokenizer_class": f"{kind}Tokenizer"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    text = "ﬁNAL Ⅶ 12"
+    loaded = load(tmp_path)
+    assert type(loaded) is not PreTrainedTokenizerFast
+    assert loaded.tokenize(text) == whole.tokenize(text)
+
+
 def test_a_decoders_last_token_survives_the_length_limit(decoder):
     cut = decoder("a b a b a b a b", "b", truncation="only_first", max_length=6)
     assert cut.tokens() == ["a", "b", "a", "<end>", "b", "<end>"]
@@ -288,6 +339,12 @@ def test_no_marker_takes_the_id_of_a_word(tmp_path):
 def test_a_run_is_refused_with_the_name_of_its_model(tiny_encoder, tmp_path):
     shutil.copytree(tiny_encoder, tmp_path / "model")
     with pytest.raises(ConfigError, match=f"did you mean {tmp_path / 'model'}"):
+        load(tmp_path)
+
+
+def test_an_adapter_alone_is_refused_with_the_way_to_a_whole_model(tmp_path):
+    (tmp_path / "adapter_config.json").write_text('{"base_model_name_or_path": "base"}')
+    with pytest.raises(ConfigError, match="merge_and_unload"):
         load(tmp_path)
 
 

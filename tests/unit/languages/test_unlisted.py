@@ -56,6 +56,8 @@ def test_a_language_without_a_profile_has_its_name_direction_and_letters(
         ("fa", "prs pes_Arab fa-AF"),
         ("sw", "swc swh_Latn"),
         ("pa-Arab", "pa-PK"),
+        ("ca", "ca-valencia ca-ES-valencia"),
+        ("de", "de-1996 de-CH-1901"),
         ("und", "und"),
     ],
 )
@@ -110,6 +112,7 @@ def test_sentences_end_as_each_script_ends_them():
         ["ሓደ እዩ።", "መን እዩ፧", "“ሰለስተ።”", "ኣርባዕተ፡፡", "ሓሙሽተ::", "ሽዱሽተ፡ሸውዓተ ።"],
         ["មួយ។", "ពីរ៕", "ផ្លែឈើ ។ល។", "បី៖ បួន ។"],
         ["वह आया।", "वह गई।।", "好！？"],
+        ["ߒ ߞߊ߬ ߕߊ߯߹", "ܫܠܡܐ܀", "ᠮᠣᠩᠭᠣᠯ᠃", "ꦲꦏ꧉"],
     ],
 )
 def test_sentences_end_with_and_without_blanks_where_a_mark_ends_nothing_else(sentences):
@@ -138,3 +141,28 @@ def test_question_words_are_split_as_questions_are():
 def test_words_are_counted_as_letters_where_no_blank_parts_them():
     assert word_count("ភ្នំពេញ។") == 4
     assert word_count("s-a dus, da") == 3
+
+
+@pytest.mark.parametrize(("text", "count"), [("བོད་སྐད་ཡིག།", 3), ("ርእሰ፡ከተማ", 2), ("Två ord", 2)])
+def test_words_are_counted_where_another_sign_than_a_blank_parts_them(text, count):
+    assert word_count(text) == count
+
+
+@pytest.mark.parametrize("code", ["tr", "az", "crh", "crh-Latn"])
+@pytest.mark.parametrize(("capitals", "small"), [("QIRIM", "qırım"), ("İNSANI", "insanı")])
+def test_a_language_with_two_kinds_of_i_has_their_capitals_in_its_own_scores(code, capitals, small):
+    language = get_language(code)
+    decomposed = unicodedata.normalize("NFD", capitals)
+    for text in (capitals, decomposed):
+        found = item_scores([text], [[small]], [language_profile(language)])
+        assert found[f"{code}_f1"][0] == 1
+        assert item_rouge([text], [small], language)["rouge1_heron"][0] == 1
+    assert item_rouge(["QIRIM"], ["qirim"], language)["rouge1_heron"][0] == 0
+    assert item_rouge(["IRAK"], ["irak"], get_language("ro"))["rouge1_heron"][0] == 1
+
+
+def test_yiddish_digraphs_are_their_two_letters_in_its_own_scores():
+    yiddish = get_language("yi")
+    found = item_scores(["װאָס ײַז"], [["וואס ייז"]], [language_profile(yiddish)])
+    assert found["yi_f1"][0] == 1
+    assert item_rouge(["װאָס ײַז"], ["וואס ייז"], yiddish)["rouge1_heron"][0] == 1

@@ -50,6 +50,23 @@ def test_a_monitor_blind_to_words_without_blanks_is_named_with_one_that_sees_the
     assert f"trainer.monitor={score}" in capsys.readouterr().err
 
 
+def test_a_class_that_train_lacks_and_another_split_has_is_named_with_its_rows(capsys):
+    splits = {
+        "train": [Example("a", "text", label="yes")],
+        "validation": [Example("b", "text", label="no"), Example("c", "text", label="yes")],
+    }
+    begin()
+    job._warn_of_classes(["yes", "no"], np.array([1, 0]), splits)
+    printed = capsys.readouterr().err
+    assert "validation" in printed
+    assert "1 no" in printed
+    assert "data.folds" in printed
+
+    begin()
+    job._warn_of_classes(["yes", "no"], np.array([1, 1]), splits)
+    assert not capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("name", "value", "key"),
     [("tokens_T", "unknown", "encoder="), ("labels_R", "first", "data.columns.label")],

@@ -235,6 +235,15 @@ def _complete_special_tokens(model: Any, tokenizer: Any) -> None:
                 setattr(part, key, _first([*tokens, own]))
 
 
+def _begin_as_trained(model: Any, tokenizer: Any) -> None:
+    """Let summaries begin with the token that training puts first: mBART's is the language."""
+    if hasattr(model, "prepare_decoder_input_ids_from_labels"):
+        ends_1M = torch.tensor([tokenizer("").input_ids])
+        first = int(model.prepare_decoder_input_ids_from_labels(labels=ends_1M)[0, 0])
+        model.config.decoder_start_token_id = first
+        model.generation_config.decoder_start_token_id = first
+
+
 def _special_tokens(tokenizer: Any) -> dict[str, int | None]:
     """Choose start, end and padding of summaries among the tokens of an encoder's tokenizer."""
     chosen = {}
@@ -328,7 +337,12 @@ def _from_pretrained(
             model.encoder.pooler = None  # drawn at random on loading; nothing reads it
     elif tokenizer is not None:
         grow_embeddings(model, vocabulary_size(tokenizer))
+    key = "decoder_start_token_id"
+    both = (model.config, model.generation_config)
+    names_start = any(getattr(part, key, None) is not None for part in both)
     _complete_special_tokens(model, tokenizer)
+    if tokenizer is not None and not names_start:
+        _begin_as_trained(model, tokenizer)
     check_encoder(config, model.get_encoder())
     for part in parts:
         _adapt(part, config)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+from tokenizers.processors import TemplateProcessing
 from transformers import (
     AutoModelForSeq2SeqLM,
     AutoTokenizer,
@@ -15,6 +16,8 @@ from transformers import (
     LEDForConditionalGeneration,
     LongT5Config,
     LongT5ForConditionalGeneration,
+    MBartConfig,
+    MBartForConditionalGeneration,
     T5Config,
     T5ForConditionalGeneration,
 )
@@ -204,6 +207,35 @@ def test_a_start_token_that_stands_in_one_file_only_is_used_everywhere(
             tokenizer.sep_token_id,
             tokenizer.pad_token_id,
         )
+
+
+def test_an_mbart_begins_summaries_with_the_language_that_training_puts_first(
+    tiny_encoder, config_of, tmp_path
+):
+    tokenizer = tokenizer_of(tiny_encoder)
+    end, language = "[SEP]", "[MASK]"  # its texts end with the language
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single=f"$A {end} {language}",
+        special_tokens=[(token, tokenizer.vocab[token]) for token in (end, language)],
+    )
+    sizes = {name: size for name, size in LED.items() if "ffn" in name or "layers" in name}
+    shape = MBartConfig(
+        vocab_size=len(tokenizer),
+        d_model=32,
+        encoder_attention_heads=2,
+        decoder_attention_heads=2,
+        **SPECIAL,
+        **sizes,
+    )
+    MBartForConditionalGeneration(shape).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    (tmp_path / "generation_config.json").unlink()
+
+    encoder = build_encoder(config_of(tmp_path, "seq2seq"), tokenizer)
+    target_1M = torch.tensor([tokenizer("a").input_ids])
+    first = encoder._shifted(target_1M)[0, 0]
+    assert first == encoder.model.generation_config.decoder_start_token_id
+    assert first == tokenizer.mask_token_id
 
 
 @pytest.mark.parametrize("kind", quick(["warm_start", *KINDS]))
