@@ -12,7 +12,7 @@ TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PAR
 BENCH = $(TEST_ENV) PYTHONPATH=tests/helpers$(addprefix :,$(PYTHONPATH)) HERON_DATA=$(abspath $(HERON_DATA)) \
 	HERON_ENCODER=$(abspath $(HERON_ENCODER)) $(BIN)/python -m tests.benchmarks
 
-.PHONY: demo test test-real test-cluster docs fuzz lint format bench lock update clean help
+.PHONY: demo test test-real test-cluster docs fuzz findings lint format bench lock update clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -63,6 +63,12 @@ bench-%: .venv/installed  ## one of tests/benchmarks, such as bench-rouge; bench
 
 fuzz: .venv/installed  ## ten times the examples of each property test, new ones every time
 	$(TEST_ENV) $(BIN)/python -m pytest -m "hypothesis and not real" --hypothesis-profile=fuzz -n 2
+
+# Each script installs what it shows into a temporary folder; one may take minutes.
+findings:  ## what surprised in other libraries: is it still so? needs a package index
+	@changed=; for script in findings/*.sh; do echo "== $$script"; \
+		bash $$script || changed="$$changed $$script"; done; \
+		if [ -n "$$changed" ]; then echo "changed:$$changed"; exit 1; fi
 
 lint: .venv/installed  ## style, types and layers
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

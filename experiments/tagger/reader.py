@@ -1,5 +1,6 @@
 """Sentences of words with tags: CoNLL and BMES files, and tables with lists of both."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from heron.data.rows import Format, Labels, Reader, Rows, TableReader
 from heron.languages.unicode import normalise
 
 OUTSIDE = "O"
+_DOCUMENT = "-DOCSTART-"
 
 
 def is_lines(path: Path) -> bool:
@@ -35,7 +37,8 @@ def open_sentences(config: DataConfig, files: Mapping[str, Path]) -> Reader:
 def lines_table(path: Path, columns: Columns) -> FileTable:
     """Read a file with one word per line and, after the line's last blank, its tag.
 
-    Sentences are separated by empty lines.
+    Sentences are separated by empty lines. In a file whose lines all have three columns or more, as
+    those of CoNLL 2002 and 2003 have, words are the first column, and tags the last one.
 
     Returns:
         A row for each sentence, with the number of its first line.
@@ -45,10 +48,12 @@ def lines_table(path: Path, columns: Columns) -> FileTable:
     except UnicodeDecodeError as error:
         raise DataError(str(path), f"cannot be read: {error}") from error
 
+    counts = {len(_cells(line)) for line in lines if not _is_boundary(line)}
+    has_columns = len(counts) == 1 and min(counts) > 2
     table = FileTable(path, (columns.text, columns.label), [], [], [])
     in_sentence = False
     for number, line in enumerate(lines, 1):
-        if not line.strip():
+        if _is_boundary(line):
             in_sentence = False
             continue
 
@@ -61,9 +66,21 @@ def lines_table(path: Path, columns: Columns) -> FileTable:
             in_sentence = True
 
         word, *tag = line.rsplit(None, 1)
+        if has_columns:
+            word = _cells(line)[0]
         words.append(word)
         tags += tag  # none on a line of one word, which the reader reports
     return table
+
+
+def _is_boundary(line: str) -> bool:
+    """Tell whether a line separates sentences: it is empty, or begins a document."""
+    return not line.strip() or line.startswith(_DOCUMENT)
+
+
+def _cells(line: str) -> list[str]:
+    """Split a line at tabs or, without any, at blanks."""
+    return re.split("\t" if "\t" in line else " +", line.strip())
 
 
 class SentenceReader(TableReader):

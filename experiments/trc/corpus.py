@@ -329,7 +329,8 @@ class CollectRelationsOptions:
     """Options of `heron build trc collect`."""
 
     pairs: Path  # pairs.csv of the first step
-    # one per annotator: a table (guid, and q1 and q2, or label), or a folder of INCEpTION's exports
+    # one per annotator: a table (guid, and q1 and q2, or label), a folder of INCEpTION's exports,
+    # or annotation/NAME of a project's export
     answers: list[Path]
     out: Path
     # events.csv with the time axes of events, or the folder of exports, of each annotator, in the
@@ -465,7 +466,7 @@ def _collect(arguments: Sequence[str]) -> int:
     guids = [cell_text(row["guid"]) for row in table.rows]
     texts = [str(row["text"]) for row in table.rows]
 
-    raters = [path.stem for path in options.answers]
+    raters = [path.name if inception.is_export(path) else path.stem for path in options.answers]
     columns = ["guid", "text", "label", *raters]
     for name in raters:
         if columns.count(name) > 1:
@@ -605,7 +606,7 @@ def _separate_axes(answers: dict[str, str], path: Path, table: FileTable) -> Non
 def _read_axes(path: Path, events: set[str]) -> dict[str, EventAxis]:
     """Read an annotator's axes of the events of pairs; an event without one is on the main axis."""
     layer = inception.EVENT
-    if path.is_dir():
+    if inception.is_export(path):
         rows = inception.read_answers(path, layer)
     else:
         sheet = read_from_people(path)
@@ -614,7 +615,7 @@ def _read_axes(path: Path, events: set[str]) -> dict[str, EventAxis]:
     axes = dict.fromkeys(events, EventAxis())
     known = ", ".join(AXES)
     problems = []
-    has_event = False
+    seen: set[str] = set()
     for where, guid, cells in rows:
         names = [" ".join(cell.lower().split()) for cell in cells]
         for name in names:
@@ -623,11 +624,15 @@ def _read_axes(path: Path, events: set[str]) -> dict[str, EventAxis]:
                 problems.append(Problem(where, problem, f"{known}; of several, opinion 2"))
 
         axis, connects = names
-        if guid in axes:
-            has_event = True
+        if guid in seen:
+            problems.append(
+                Problem(where, f"event '{guid}' occurs twice", "one axis of each event")
+            )
+        elif guid in axes:
+            seen.add(guid)
             axes[guid] = EventAxis(axis or MAIN, connects)
 
-    if not has_event:
+    if not seen:
         problems.append(Problem(str(path), "has no event of the pairs", "guids of events.csv"))
 
     raise_all(problems)
@@ -636,7 +641,7 @@ def _read_axes(path: Path, events: set[str]) -> dict[str, EventAxis]:
 
 def _read_answers(path: Path, guids: set[str]) -> dict[str, str]:
     """Read an annotator's labels; pairs without an answer are left out."""
-    if path.is_dir():
+    if inception.is_export(path):
         rows = inception.read_answers(path, inception.PAIR)
     else:
         table = read_from_people(path)

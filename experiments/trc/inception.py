@@ -7,13 +7,15 @@ in with names of time axes, and a relation (`PAIR`) for each pair, with `q1` and
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import write_file
+from heron.base.terminal import say
 
 EVENT = "webanno.custom.Event"
 PAIR = "webanno.custom.Pair"
@@ -21,6 +23,17 @@ FEATURES = {EVENT: ("axis", "connects"), PAIR: ("q1", "q2")}  # that annotators 
 _SENTENCE = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Sentence"
 _TOKEN = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token"
 _TYPES = "TypeSystem.xml"
+_JSON = ".json"
+_EXPORTS = (".xmi", _JSON)
+_NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class _Export(NamedTuple):
+    """An exported document."""
+
+    where: str
+    types: bytes  # JSON has its own: empty
+    content: bytes
 
 
 def write_documents(documents: Sequence[Any], pairs: Sequence[Any], out: Path) -> list[Path]:
@@ -36,7 +49,7 @@ def write_documents(documents: Sequence[Any], pairs: Sequence[Any], out: Path) -
     paths = [write_file(out / _TYPES, types.to_xml())]
     for document in documents:
         cas = cassis.Cas(typesystem=types)
-        cas.sofa_string = document.text
+        cas.sofa_string = _xml_text(document)
         cas.sofa_mime = "text/plain"
         for start, end in document.sentences:
             cas.add(types.get_type(_SENTENCE)(begin=start, end=end))
@@ -68,72 +81,115 @@ def write_documents(documents: Sequence[Any], pairs: Sequence[Any], out: Path) -
     return paths
 
 
-def read_answers(folder: Path, layer: str) -> list[tuple[str, str, list[str]]]:
+def is_export(path: Path) -> bool:
+    """Tell whether a path is that of an annotator's exports, see `read_answers`."""
+    return path.is_dir() or bool(_of_annotator(path))
+
+
+def read_answers(path: Path, layer: str) -> list[tuple[str, str, list[str]]]:
     """Read an annotator's answers: file, guid and both features of each event or pair.
 
     Args:
-        folder: with .xmi files beside their TypeSystem.xml, or INCEpTION's exported .zip files, in
-            any depth.
+        path: a folder with .xmi files beside their TypeSystem.xml, .json files, or .zip files with
+            either, in any depth; or `annotation/NAME`, where `annotation` is the folder of an
+            exported project, which has a folder with `NAME.zip` for each document.
         layer: `EVENT` or `PAIR`.
 
     Raises:
         DataError: no such file, or one that cannot be read.
     """
-    files = list(_exports(folder))
-    if not files:
-        fix = "INCEpTION's export as UIMA CAS XMI"
-        raise DataError(str(folder), "has no .xmi and no .zip", fix)
-
     answers: list[tuple[str, str, list[str]]] = []
-    for where, types, content in files:
-        answers += _answers(where, types, content, layer)
+    exports = list(_exports(path))
+    if not exports:
+        fix = "INCEpTION's export as UIMA CAS XMI or JSON"
+        raise DataError(str(path), "has no .xmi, .json or .zip", fix)
+
+    for export in exports:
+        answers += _answers(export, layer)
     return answers
 
 
-def _answers(
-    where: str, types: bytes, content: bytes, layer: str
-) -> Iterator[tuple[str, str, list[str]]]:
+def _answers(export: _Export, layer: str) -> Iterator[tuple[str, str, list[str]]]:
     """Yield the answers of one exported document, see `read_answers`."""
     cassis = _cassis()
-    types_file = io.BytesIO(types)
-    content_file = io.BytesIO(content)
+    content = io.BytesIO(export.content)
     try:
-        typesystem = cassis.load_typesystem(types_file)
-        cas = cassis.load_cas_from_xmi(content_file, typesystem=typesystem)
-        annotations = cas.select(layer)
-    except Exception as error:  # the library does not document its errors for broken XML
-        raise DataError(where, f"cannot be read: {error}", "UIMA CAS XMI") from error
+        if export.types:
+            typesystem = cassis.load_typesystem(io.BytesIO(export.types))
+            cas = cassis.load_cas_from_xmi(content, typesystem=typesystem)
+        else:
+            cas = cassis.load_cas_from_json(content)
 
+        annotations = []
+        if cas.typesystem.contains_type(layer):  # JSON declares only the types that it has
+            annotations = cas.select(layer)
+    except Exception as error:  # the library does not document its errors for broken files
+        problem = f"cannot be read: {error}"
+        raise DataError(export.where, problem, "UIMA CAS XMI or JSON") from error
+
+    own = 0
     for annotation in annotations:
-        guid = str(getattr(annotation, "guid", None))  # an annotator may have added an event
+        guid = getattr(annotation, "guid", None)
+        if not guid:
+            own += 1
+            continue
+
         answers = []
         for name in FEATURES[layer]:
             answer = getattr(annotation, name, None) or ""
             answers.append(str(answer).strip())
-        yield where, guid, answers
+        yield export.where, guid, answers
+
+    if own:
+        name = layer.rpartition(".")[2].lower()
+        say(f"{export.where}: {own} that the annotator has added are left out ({name})")
 
 
-def _exports(folder: Path) -> Iterator[tuple[str, bytes, bytes]]:
-    """Yield the name, the types and the content of each exported document."""
-    for path in sorted(folder.rglob("*.xmi")):
-        types = path.parent / _TYPES
-        if not types.is_file():
-            problem = f"has no {_TYPES} beside it"
-            raise DataError(str(path), problem, "the export's own")
-        type_system = types.read_bytes()
-        yield str(path), type_system, path.read_bytes()
+def _exports(path: Path) -> Iterator[_Export]:
+    """Yield each exported document."""
+    files = _of_annotator(path)
+    if path.is_dir():
+        # A project's export has a folder for each document, named like its file.
+        files = sorted(file for file in path.rglob("*") if file.is_file())
 
-    for path in sorted(folder.rglob("*.zip")):
-        try:
-            with zipfile.ZipFile(path) as archive:
-                for name in archive.namelist():
-                    if not name.endswith(".xmi"):
-                        continue
-                    type_system = archive.read(_TYPES)
-                    content = archive.read(name)
-                    yield f"{path}:{name}", type_system, content
-        except (zipfile.BadZipFile, KeyError) as error:
-            raise DataError(str(path), str(error), f"a .xmi and {_TYPES}") from error
+    for file in files:
+        if file.suffix == ".zip":
+            yield from _packed(file)
+        elif file.suffix == _JSON:
+            yield _Export(str(file), b"", file.read_bytes())
+        elif file.suffix == ".xmi":
+            types = file.parent / _TYPES
+            if not types.is_file():
+                problem = f"has no {_TYPES} beside it"
+                raise DataError(str(file), problem, "the export's own")
+            yield _Export(str(file), types.read_bytes(), file.read_bytes())
+
+
+def _of_annotator(path: Path) -> list[Path]:
+    """List an annotator's files in a project's export, see `read_answers`."""
+    return sorted(path.parent.glob(f"*/{path.name}.zip"))
+
+
+def _packed(path: Path) -> Iterator[_Export]:
+    """Yield the documents in a .zip file."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for name in archive.namelist():
+                if not name.endswith(_EXPORTS):
+                    continue
+                types = b"" if name.endswith(_JSON) else archive.read(_TYPES)
+                yield _Export(f"{path}:{name}", types, archive.read(name))
+    except (zipfile.BadZipFile, KeyError) as error:
+        fix = f"a .json, or a .xmi and {_TYPES}"
+        raise DataError(str(path), str(error), fix) from error
+
+
+def _xml_text(document: Any) -> str:
+    """Read a document's text, with blanks for characters that XML cannot have."""
+    text, count = _NO_XML.subn(" ", document.text)
+    if count:
+        say(f"document {document.name}: {count} control characters are blanks in XMI")
+    return text
 
 
 def _typesystem(cassis: Any) -> Any:

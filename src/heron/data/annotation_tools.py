@@ -15,7 +15,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from heron.base.tables import FileTable, is_missing, plain_value
-from heron.data.offsets import count_utf16, from_utf16
+from heron.base.terminal import say
+from heron.data.offsets import count_utf16, from_utf16, in_characters
 
 REGIONS = "heron: regions"  # column with the regions of a row; None where nobody has annotated it
 # Columns of JSON-MIN and CSV beside the data and the tags.
@@ -254,9 +255,10 @@ def question_table(table: FileTable, context: str, question: str, guid: str) -> 
     """
     rows = table.rows
     if REGIONS not in table.columns:
-        rows = [{**row, REGIONS: _doccano_regions(row)} for row in rows]
-        if not any(row[REGIONS] for row in rows):
+        regions = _doccano_regions(table, context)
+        if not any(regions):
             return table
+        rows = [{**row, REGIONS: of_row} for row, of_row in zip(rows, regions, strict=True)]
 
     in_utf16 = counts_utf16(_spans(rows, context))
     questions: dict[Any, dict[str, Any]] = {}
@@ -284,19 +286,39 @@ def question_table(table: FileTable, context: str, question: str, guid: str) -> 
     return replace(table, columns=tuple(columns), rows=rows_of_questions, lines=numbers)
 
 
-def _doccano_regions(row: Mapping[str, Any]) -> list[Region]:
-    """Read the spans of doccano: `label` with `[start, end, name]`, or `entities`."""
-    spans: list[Sequence[int]] = []
-    for entity in row.get("entities") or ():
-        spans.append((entity["start_offset"], entity["end_offset"]))
-    labels = row.get("label")
-    if isinstance(labels, list):
-        spans += [label[:2] for label in labels if isinstance(label, list) and len(label) == 3]
+def _doccano_regions(table: FileTable, context: str) -> list[list[Region]]:
+    """Read each row's spans of doccano, which counts UTF-16 units, or graphemes in that mode."""
+    numbers: list[int] = []
+    spans: list[tuple[str, int, int]] = []
+    for number, row in enumerate(table.rows):
+        for start, end in _doccano_spans(row):
+            numbers.append(number)
+            spans.append((str(row.get(context)), start, end))
 
-    regions = []
-    for number, (start, end) in enumerate(spans):
-        regions.append(Region(str(number), {"label": {"start": start, "end": end}}))
+    unit, places = in_characters(spans)
+    if places != [(start, end) for _, start, end in spans]:
+        say(f"{table.path}: offsets count {unit}")
+
+    regions: list[list[Region]] = [[] for _ in table.rows]
+    for number, (start, end) in zip(numbers, places, strict=True):
+        of_row = regions[number]
+        of_row.append(Region(str(len(of_row)), {"label": {"start": start, "end": end}}))
     return regions
+
+
+def _doccano_spans(row: Mapping[str, Any]) -> Iterator[tuple[int, int]]:
+    """Yield the spans of doccano: `entities`, or `[start, end, name]`, as spaCy has them, too."""
+    for column in ("entities", "label"):
+        marks = row.get(column)
+        for mark in marks if isinstance(marks, list) else ():
+            start = end = None
+            if isinstance(mark, Mapping):
+                start = mark.get("start_offset")
+                end = mark.get("end_offset")
+            elif isinstance(mark, list) and len(mark) == 3:
+                start, end, _ = mark
+            if isinstance(start, int) and isinstance(end, int):
+                yield start, end
 
 
 def _spans(

@@ -1,6 +1,8 @@
-"""Offsets of annotated spans: tools count characters, or UTF-16 units as JavaScript does."""
+"""Offsets of annotated spans in characters, UTF-16 units (as JavaScript counts) or graphemes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+
+from heron.languages.words import WORD
 
 # Beyond it, one character is two UTF-16 units.
 _LAST_OF_ONE_UNIT = "\uffff"
@@ -41,3 +43,57 @@ def count_utf16(
             by_character += stands(context, text, start)
             by_unit += stands(context, text, from_utf16(context, start))
     return by_unit > by_character
+
+
+def from_graphemes(text: str, offset: int) -> int:
+    """Convert an offset in grapheme clusters (a letter with its marks) to one in characters."""
+    import regex
+
+    clusters = regex.findall(r"\X", text)
+    return len("".join(clusters[:offset])) + max(0, offset - len(clusters))
+
+
+# Offsets to characters, by the unit of the offset; the first is that of doccano by default.
+_UNITS: dict[str, Callable[[str, int], int]] = {
+    "UTF-16 units": from_utf16,
+    "characters": lambda text, offset: offset,
+    "graphemes": from_graphemes,
+}
+
+
+def in_characters(spans: Sequence[tuple[str, int, int]]) -> tuple[str, list[tuple[int, int]]]:
+    """Convert spans without texts to characters, from the unit in which most are whole words.
+
+    Args:
+        spans: the context, the start and the end of each.
+
+    Returns:
+        The unit, and the start and the end of each span.
+    """
+    converted = {}
+    whole_words = {}
+    for unit, convert in _UNITS.items():
+        places = []
+        count = 0
+        for text, start, end in spans:
+            first = convert(text, start)
+            last = convert(text, end)
+            places.append((first, last))
+            count += _are_ends_of_words(text, first, last)
+
+        converted[unit] = places
+        whole_words[unit] = count
+
+    best = max(_UNITS, key=whole_words.__getitem__)
+    return best, converted[best]
+
+
+def _are_ends_of_words(text: str, first: int, last: int) -> int:
+    """Count which of both ends of a span are ends of words, too."""
+    starts = set()
+    ends = set()
+    for word in WORD.finditer(text):
+        starts.add(word.start())
+        ends.add(word.end())
+
+    return (first in starts) + (last in ends)

@@ -11,6 +11,8 @@ from heron.data.readers import read_rows
 from label_studio import choice, region, span_result, utf16
 
 CONTEXT = "🎤 Ana are  mere\nși pere."
+HEBREW = "דָּוִד הָלַךְ אל 𐤀𐤁𐤂 וחזר. 𝒳𝒴 הוא שב הביתה."
+TWO_LINES = "Ana are  mere.\r\nIon doarme 𝒳𝒴 aici."
 
 
 def row_of(name, path, labels=()):
@@ -95,6 +97,7 @@ def test_spans_answer_the_row_s_question_or_their_own(tmp_path, name, units):
     "marks",
     [
         {"label": [[2, 5, "answer"]]},
+        {"entities": [[2, 5, "answer"]]},
         {"entities": [{"id": 1, "label": "answer", "start_offset": 2, "end_offset": 5}]},
     ],
 )
@@ -103,6 +106,28 @@ def test_spans_of_doccano_answer_the_question_beside_them(tmp_path, marks):
     path.write_text(json.dumps({"id": 3, "text": CONTEXT, "question": "Cine?", **marks}), "utf-8")
     (example,) = row_of("own_qa", path).examples
     assert spans(example) == ["Ana"]
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        {HEBREW: [(24, 28), (42, 47), (7, 13)], TWO_LINES: [(9, 13), (20, 26), (32, 36)]},
+        {HEBREW: [(15, 19), (31, 36), (4, 7)], TWO_LINES: [(9, 13), (19, 25), (29, 33)]},
+    ],
+    ids=["UTF-16 units", "graphemes"],
+)
+def test_spans_are_read_in_the_unit_that_doccano_counts(marked, tmp_path, capsys):
+    """The numbers are those that doccano 1.8.4 has stored for words marked in a browser."""
+    rows = []
+    for number, (text, places) in enumerate(marked.items()):
+        entities = [{"label": "answer", "start_offset": s, "end_offset": e} for s, e in places]
+        rows.append({"id": number, "text": text, "question": "Ce?", "entities": entities})
+    path = tmp_path / "doccano.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    hebrew, two_lines = row_of("own_qa", path).examples
+    assert spans(hebrew) == ["וחזר", "הביתה", "הָלַךְ"]
+    assert spans(two_lines) == ["mere", "doarme", "aici"]
+    assert "offsets count" in capsys.readouterr().err
 
 
 def test_a_span_that_is_not_where_it_says_is_repaired_and_one_without_is_unlabelled(tmp_path):

@@ -13,7 +13,7 @@ from heron.base.tables import read_table
 from heron.cli import main
 from heron.data.config import read_config
 from heron.data.examples import Example
-from heron.data.readers import load
+from heron.data.readers import load, read_rows
 from heron_forks.tagger.task import entities, entity_scores
 from real_data import DATA, on_real
 
@@ -159,6 +159,26 @@ def test_a_sentence_that_cannot_be_used_is_named_by_line(lines, said, tmp_path, 
     files = [f"data.files.{split}.path={file}" for split in ("train", "validation", "test")]
     assert main(["data", "nemo", *files, "data.verify=false"]) == 2
     assert f"train.bmes:3: {said}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("between", [" -X- _ ", "\tNN\t", " NN "], ids=["2003", "tabs", "2002"])
+def test_words_of_a_conll_file_are_its_first_column(between, tmp_path):
+    words = ["U.N.", "New\u00a0York", ",", "Iași"]
+    lines = [f"{word}{between}{tag}" for word, tag in zip(words, TAGS["BIO"], strict=False)]
+    path = tmp_path / "train.conll"
+    path.write_text("\n".join(["-DOCSTART- -X- O", *lines, "", f"a{between}O"]), "utf-8")
+    config = read_config(data_set_file("nemo"))
+    config.label_order = TAGS["BIO"]
+    first, second = read_rows(path, config).examples
+    assert (first.text, second.text) == ("U.N. New\u00a0York , Iași", "a")
+    assert first.target == " ".join(TAGS["BIO"][:4])
+
+
+def test_words_with_blanks_before_their_tag_stay_whole(tmp_path):
+    path = tmp_path / "train.bmes"
+    path.write_text("New York S-GPE\nis O\n", "utf-8")
+    (example,) = read_rows(path, read_config(data_set_file("nemo"))).examples
+    assert example.text == "New\u00a0York is"
 
 
 def test_no_line_of_heron_names_the_fork():

@@ -20,7 +20,7 @@ from heron_forks.trc.corpus import (
     read_treebank,
     split_documents,
 )
-from heron_forks.trc.inception import PAIR
+from heron_forks.trc.inception import EVENT, PAIR
 from real_data import DATA, on_real
 from small_runs import TINY, heron, in_folder
 
@@ -319,7 +319,21 @@ def test_counts_of_hebrew_treebanks(treebank, sentences, events, pairs, tmp_path
     assert not [text for text in texts if re.search(r"] \w?(יש|אין) \[", text)]
 
 
-def answer_in_inception(folder, out, answers):
+def pack(path, cas, types):
+    """Export a document as INCEpTION does."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w") as packed:
+        if types is None:
+            content = json.loads(cas.to_json())
+            if not cas.select(PAIR):
+                del content["%TYPES"][PAIR]
+            packed.writestr("anna.json", json.dumps(content))
+        else:
+            packed.writestr("anna.xmi", cas.to_xmi())
+            packed.writestr("TypeSystem.xml", types.to_xml())
+
+
+def answer_in_inception(folder, out, answers, *, packed="{}/anna.zip", as_json=False):
     """Do what an annotator does: fill both features of each pair in, and export."""
     types = cassis.load_typesystem((folder / "TypeSystem.xml").read_bytes().decode())
     for path in folder.glob("*.xmi"):
@@ -327,10 +341,7 @@ def answer_in_inception(folder, out, answers):
         for pair in cas.select(PAIR):
             pair.q1, pair.q2 = answers.get(pair.guid, (None, None))
             pair.Governor.axis = "opinion" if pair.guid == "1.0.0" else None
-        (out / path.stem).mkdir(parents=True)
-        with zipfile.ZipFile(out / path.stem / "anna.zip", "w") as packed:
-            packed.writestr("anna.xmi", cas.to_xmi())
-            packed.writestr("TypeSystem.xml", types.to_xml())
+        pack(out / packed.format(path.stem), cas, None if as_json else types)
 
 
 def test_inception_has_every_event_and_pair_at_its_place(treebank, tmp_path):
@@ -370,3 +381,75 @@ def test_inceptions_exports_are_answers_like_a_table(treebank, tmp_path, capsys)
     anna = tmp_path / "anna"
     found = collected(tmp_path / "p", anna, anna)
     assert [guid for guid, label in found.items() if label == "VAGUE"] == ["1.0.0"]
+
+
+@pytest.fixture
+def for_inception(treebank, tmp_path):
+    """Documents for INCEpTION, one of them without a pair, and the guids of the pairs."""
+    one = sentence("It rained .", word(1, "It", "PRON"), word(2, "rained", "VERB"))
+    treebank.write_text(f"{TREEBANK}# newdoc id = c\n{one}", "utf-8")
+    words = [f"from={treebank}", f"out={tmp_path / 'p'}", "language=en", "inception=true"]
+    assert main(["build", "trc", "pairs", *words]) == 0
+    return tmp_path / "p", [row["guid"] for row in read_table(tmp_path / "p/pairs.csv").rows]
+
+
+def test_inceptions_json_is_read_although_it_declares_only_the_types_it_has(
+    for_inception, tmp_path
+):
+    out, guids = for_inception
+    answers = dict.fromkeys(guids, ("no", "yes"))
+    answer_in_inception(out / "inception", tmp_path / "anna", answers, as_json=True)
+    labels = collected(out, tmp_path / "anna", tmp_path / "anna")
+    assert {labels.pop(guid) for guid in ("1.1.1", "2.0.0")} == {"AFTER"}
+    assert labels == {"1.0.0": "VAGUE"}
+
+
+def test_an_annotator_s_answers_are_found_in_the_export_of_a_project(for_inception, tmp_path):
+    out, guids = for_inception
+    project = tmp_path / "annotation"
+    for name, answer in {"anna.b": ("yes", "no"), "anna.c": ("no", "no")}.items():
+        answers = dict.fromkeys(guids, answer)
+        answer_in_inception(out / "inception", project, answers, packed=f"{{}}.xmi/{name}.zip")
+    assert collected(out, project / "anna.b", out / "events.csv")["2.0.0"] == "BEFORE"
+    assert collected(out, project / "anna.c", out / "events.csv")["2.0.0"] == "EQUAL"
+
+
+def test_two_annotators_axes_of_one_event_are_not_mixed(for_inception, tmp_path, capsys):
+    out, guids = for_inception
+    answers = dict.fromkeys(guids, ("yes", "no"))
+    for name in ("anna", "ben"):
+        packed = f"{{}}.xmi/{name}.zip"
+        answer_in_inception(out / "inception", tmp_path / "annotation", answers, packed=packed)
+    project = tmp_path / "annotation"
+    words = [f"answers={project / 'anna'}", f"axes={project}", f"out={tmp_path / 'q'}"]
+    assert main(["build", "trc", "collect", f"pairs={out / 'pairs.csv'}", *words]) == 2
+    assert "event '1.event.0' occurs twice" in capsys.readouterr().err
+
+
+def test_pairs_and_events_that_an_annotator_adds_are_left_out(for_inception, tmp_path, capsys):
+    out, _ = for_inception
+    folder = out / "inception"
+    types = cassis.load_typesystem((folder / "TypeSystem.xml").read_bytes().decode())
+    cas = cassis.load_cas_from_xmi((folder / "1.xmi").read_bytes().decode(), typesystem=types)
+    first, second, *_ = cas.select(EVENT)
+    for pair in cas.select(PAIR):
+        pair.q1, pair.q2 = "yes", "no"
+    cas.add(types.get_type(PAIR)(begin=0, end=4, Governor=second, Dependent=first))
+    cas.add(types.get_type(EVENT)(begin=0, end=4))
+    cas.add(types.get_type(EVENT)(begin=5, end=9))
+    pack(tmp_path / "anna" / "1.zip", cas, types)
+    labels = collected(out, tmp_path / "anna", tmp_path / "anna")
+    assert labels == {"1.0.0": "BEFORE", "1.1.1": "BEFORE"}
+    assert "1 that the annotator has added are left out (pair)" in capsys.readouterr().err
+
+
+def test_inception_gets_texts_with_characters_that_xml_cannot_have(tmp_path):
+    path = tmp_path / "bank.conllu"
+    path.write_text(TREEBANK.replace("Rain fell", "Rain\v fell"), "utf-8")
+    words = [f"from={path}", f"out={tmp_path}", "language=en", "inception=true"]
+    assert main(["build", "trc", "pairs", *words]) == 0
+    types = cassis.load_typesystem((tmp_path / "inception/TypeSystem.xml").read_bytes().decode())
+    xmi = (tmp_path / "inception/1.xmi").read_bytes().decode()
+    cas = cassis.load_cas_from_xmi(xmi, typesystem=types)
+    texts = [event.get_covered_text() for event in cas.select(EVENT)]
+    assert texts == ["fell", "gone", "stopped"]
