@@ -43,7 +43,7 @@ class Ledger(Kept):
 
     Samples are rows, oversampled ones as often as they were seen; tokens are those of their
     sequences without padding, `padded` with it; `unique` counts different rows. A run without
-    curriculum has one stage. `ledger.json` is up to date at the end of every epoch.
+    curriculum has one stage. `ledger.json` is written with each checkpoint and at the end.
     """
 
     kept = ("counts", "seen")
@@ -85,12 +85,20 @@ class Ledger(Kept):
             self.counts[stage] += torch.tensor(counts)
             self.seen[stage, torch.from_numpy(drawn)] = True
 
-        # Before the epoch's checkpoint: a run that is killed after its last checkpoint does not
-        # train again, so that it would not write the file.
-        if trainer.is_global_zero:
-            self._write()
+    def on_save_checkpoint(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
+    ) -> None:
+        """Write the file: a run that is killed after its last checkpoint does not train again."""
+        self._write(trainer)
 
-    def _write(self) -> None:
+    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Write the file."""
+        self._write(trainer)
+
+    def _write(self, trainer: pl.Trainer) -> None:
+        if not trainer.is_global_zero:
+            return
+
         rows_U, _ = self.data.unit_sizes(TRAIN)
 
         def budget(counts: Tensor, seen_U: Tensor) -> dict[str, int]:

@@ -94,7 +94,8 @@ def build_trainer(
 ) -> pl.Trainer:
     """Assemble the Trainer of a run: precision, callbacks, loggers."""
     settings = config.trainer
-    callbacks: list[pl.Callback] = [LastCheckpoint(folder, settings, history)]
+    is_kept = config.run.keep_checkpoints
+    callbacks: list[pl.Callback] = [LastCheckpoint(folder, settings, history, is_kept)]
     if settings.select == "best":
         callbacks.append(best_checkpoint(folder, settings))
     if settings.patience is not None:
