@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, NotRequired, TypeVar
+from typing import Annotated, Any, NotRequired, TypeVar, cast
 
 from annotated_types import Interval
 from typing_extensions import TypedDict
@@ -169,7 +169,7 @@ def read_record(path: Path, kind: type[T]) -> T:
 
     try:
         value = read_yaml(path) if path.suffix == ".yaml" else read_json(path)
-        _validator(kind).validate_python(value, strict=True)
+        _validator(cast(Any, kind)).validate_python(value, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in first["loc"])

@@ -55,6 +55,7 @@ class Ledger(Kept):
         if data.curriculum:
             self.names = [stage.name for stage in data.curriculum.stages]
         count = len(self.names)
+        self.rows_U, self.tokens_U = data.unit_sizes(TRAIN)
         self.counts = torch.zeros(count, len(COUNTS), dtype=torch.int64)
         self.seen = torch.zeros(count, len(data.units[TRAIN]), dtype=torch.bool)
 
@@ -70,20 +71,18 @@ class Ledger(Kept):
         if data.curriculum:
             stages_B = data.curriculum.stages_of(epoch)[:done]
 
-        units = data.units[TRAIN]
-        rows_U, tokens_U = data.unit_sizes(TRAIN)
-        for batch, (stage, drawn) in enumerate(zip(stages_B, plan, strict=True)):
+        for batch, drawn in enumerate(plan):
             begins_step = batch % trainer.accumulate_grad_batches == 0
-            rows = int(rows_U[drawn].sum())
-            tokens = int(tokens_U[drawn].sum())
+            self._add(stages_B[batch], drawn, int(begins_step))
 
-            longest = int(units.longest_U[drawn].max())
-            sequences = int(units.sizes_U[drawn].sum())
-            padded = longest * sequences
-
-            counts = [int(begins_step), 1, rows, tokens, padded]  # in the order of COUNTS
-            self.counts[stage] += torch.tensor(counts)
-            self.seen[stage, torch.from_numpy(drawn)] = True
+    def _add(self, stage: int, drawn: np.ndarray, steps: int) -> None:
+        """Count a batch: the steps that it begins, samples, tokens, and tokens with padding."""
+        units = self.data.units[TRAIN]
+        rows = self.rows_U[drawn].sum()
+        tokens = self.tokens_U[drawn].sum()
+        padded = units.longest_U[drawn].max() * units.sizes_U[drawn].sum()
+        self.counts[stage] += torch.tensor([steps, 1, rows, tokens, padded])  # as in COUNTS
+        self.seen[stage, torch.from_numpy(drawn)] = True
 
     def on_save_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
@@ -99,11 +98,9 @@ class Ledger(Kept):
         if not trainer.is_global_zero:
             return
 
-        rows_U, _ = self.data.unit_sizes(TRAIN)
-
         def budget(counts: Tensor, seen_U: Tensor) -> dict[str, int]:
             spent = dict(zip(COUNTS, counts.tolist(), strict=True))
-            spent["unique"] = int(rows_U[seen_U.numpy()].sum())
+            spent["unique"] = int(self.rows_U[seen_U.numpy()].sum())
             return spent
 
         stages = []

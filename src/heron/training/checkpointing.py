@@ -34,8 +34,8 @@ from heron.tasks.config import Config, TrainerConfig, read
 
 _SAME = ("data", "encoder", "head", "dynamics")  # what must not change when a run is continued
 LOG_EVERY = 10  # optimizer steps between rows of `metrics.csv`
-# Seconds that a kill may cost: the end of an epoch is saved only when as many have passed. A head
-# on stored vectors takes less for all its epochs, of which each save would be a tenth.
+# Seconds of training that a kill may cost. A head on stored vectors needs fewer for all its epochs;
+# a save after each of them would take a tenth of its time.
 _AT_LEAST = 2.0
 
 
@@ -71,16 +71,16 @@ class LastCheckpoint(Checkpoint):
         folder: of the run.
         config: keys of `trainer`.
         history: the rows of `metrics.csv`.
-        is_kept: whether the run keeps its checkpoints, so that every epoch ends with one.
+        every_epoch: whether to save every epoch, however short.
     """
 
     def __init__(
-        self, folder: RunFolder, config: TrainerConfig, history: History, is_kept: bool = False
+        self, folder: RunFolder, config: TrainerConfig, history: History, every_epoch: bool = False
     ):
         self.folder = folder
         self.config = config
         self.history = history
-        self.is_kept = is_kept
+        self.every_epoch = every_epoch
         self._saved_at = time.monotonic()
         self._saved_step = 0
         self._sigterm = Deferred()
@@ -171,16 +171,10 @@ class LastCheckpoint(Checkpoint):
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Save when the epoch, its validation and its best checkpoint are done."""
-        if self._is_worth_saving(trainer):
+        seconds = time.monotonic() - self._saved_at
+        is_due = self.every_epoch or ranks.from_first(seconds >= _AT_LEAST)
+        if is_due or self._is_asked_to_end():
             self._save(trainer)
-
-    def _is_worth_saving(self, trainer: pl.Trainer) -> bool:
-        """Tell whether the end of an epoch is to be saved: not within seconds of the last save."""
-        is_kept = self.is_kept or self.config.checkpoint_steps is not None
-        # Under FSDP, predictions are made from the file.
-        if is_kept or isinstance(trainer.strategy, FSDPStrategy) or self._is_asked_to_end():
-            return True
-        return ranks.from_first(time.monotonic() - self._saved_at >= _AT_LEAST)
 
     def _is_asked_to_end(self) -> bool:
         """Tell whether SIGTERM has come, to this process or another one of the training."""
