@@ -8,6 +8,7 @@ import subprocess
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -65,8 +66,11 @@ def provenance() -> dict[str, Any]:
     }
 
 
+@cache
 def git_state() -> dict[str, Any] | None:
     """Name heron's commit, and what differs from it; None outside its repository.
+
+    A process asks once, and a sweep's jobs do not: they have their server's code and its answer.
 
     Returns:
         `commit`; `dirty`: whether files differ; `diff`: fingerprint of the changes to tracked

@@ -5,8 +5,9 @@ A file may have further keys. Those that are listed are read by heron and have t
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, NotRequired, TypeVar
+from typing import Annotated, Any, NotRequired, TypeVar, cast
 
 from annotated_types import Interval
 from typing_extensions import TypedDict
@@ -149,6 +150,14 @@ class ReportedSettings(TypedDict, total=False):
     baseline: NamedSettings
 
 
+@cache
+def _validator(kind: Any) -> Any:
+    """Make the validator of a type, which takes longer than to use it."""
+    from pydantic import TypeAdapter  # start-up time
+
+    return TypeAdapter(kind)
+
+
 def read_record(path: Path, kind: type[T]) -> T:
     """Read a JSON or YAML file of a run.
 
@@ -156,11 +165,11 @@ def read_record(path: Path, kind: type[T]) -> T:
         ConfigError: the file is damaged; names it, the first wrong key and the type it should have.
         FileNotFoundError: there is none.
     """
-    from pydantic import TypeAdapter, ValidationError  # start-up time
+    from pydantic import ValidationError  # start-up time
 
     try:
         value = read_yaml(path) if path.suffix == ".yaml" else read_json(path)
-        TypeAdapter(kind).validate_python(value, strict=True)
+        _validator(cast(Any, kind)).validate_python(value, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in first["loc"])

@@ -111,6 +111,11 @@ def _at(states_BLD: Tensor, sequences_R: Tensor, positions_RK: Tensor) -> Tensor
 _DISTANCE_BORDERS = (2, 3, 5, 9, 17, 33, 65, 129)
 
 
+# Weights of a classifier from which bf16 pays: 128 x 128 units on 768 gain nothing, 256 x 256 a
+# third, 512 x 512 two fifths of their time (measured, see tests/benchmarks/README.md).
+_SMALL = 200_000
+
+
 class Head(nn.Module):
     """Pools the states of each row and classifies the result, from D to C."""
 
@@ -122,6 +127,8 @@ class Head(nn.Module):
             buckets = 2 * (len(_DISTANCE_BORDERS) + 1)
             self.distance = nn.Embedding(buckets, config.distance)
         self.classifier = build_classifier(config, pooled_width(config, width), classes)
+        weights = sum(parameter.numel() for parameter in self.classifier.parameters())
+        self.is_small = weights < _SMALL
 
     def forward(self, states_BLD: Tensor, batch: Batch) -> Tensor:
         """Classify every row of the batch; returns logits_RC, float32."""
@@ -155,9 +162,12 @@ class Head(nn.Module):
     def classify(self, pooled_XP: Tensor, batch: Batch) -> Tensor:
         """Map pooled vectors to logits_RC, float32.
 
-        In full precision under autocast too: casting a small head costs more than it saves.
+        In full precision under autocast too if the head is small: casting costs more than it saves.
+        Of a wide head, the output layer is: logits of 8 bits would tie in rankings of examples.
         """
-        with torch.autocast(pooled_XP.device.type, enabled=False):
+        device = pooled_XP.device.type
+        is_cast = torch.is_autocast_enabled(device) and not self.is_small
+        with torch.autocast(device, enabled=is_cast):
             dtype = next(self.classifier.parameters()).dtype
             pooled_XP = pooled_XP.to(dtype)
             if self.distance is not None:
@@ -229,6 +239,15 @@ def build_classifier(config: HeadConfig, pooled: int, classes: int) -> nn.Module
     return CLASSIFIERS[config.classifier](config, pooled, classes)
 
 
+class OutputLayer(nn.Linear):
+    """A linear layer in full precision, under autocast too."""
+
+    def forward(self, values_XP: Tensor) -> Tensor:
+        """Map the last hidden layer's values to logits_XC, in the precision of the weights."""
+        with torch.autocast(values_XP.device.type, enabled=False):
+            return super().forward(values_XP.to(self.weight.dtype))
+
+
 def linear(config: HeadConfig, pooled: int, classes: int) -> nn.Sequential:
     """Make one linear layer, after dropout."""
     return nn.Sequential(nn.Dropout(config.dropout), nn.Linear(pooled, classes))
@@ -260,4 +279,4 @@ def mlp(config: HeadConfig, pooled: int, classes: int) -> nn.Sequential:
             layers.append(nn.LayerNorm(outputs))
         if depth < with_dropout:
             layers.append(nn.Dropout(dropout))
-    return nn.Sequential(*layers, nn.Linear(widths[-1], classes))
+    return nn.Sequential(*layers, OutputLayer(widths[-1], classes))

@@ -31,12 +31,14 @@ import heron.tasks.class_module
 import heron.tasks.class_readers
 import heron.training.compose
 import heron.training.job  # noqa: F401
+from heron.base.libraries import git_state
 from heron.base.terminal import OutputFormat, output
 from heron.data.datamodule import prepare_once
 from heron.sweeps import READ
 from heron.training.stored import read_own
 
 get_checkpoint_conversion_mapping("bert")  # builds a table that every export uses
+git_state()  # of the code that all jobs have
 
 path = os.environ.pop(READ, "")
 if path:

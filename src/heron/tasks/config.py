@@ -157,7 +157,7 @@ class TrainerConfig(ConstrainedConfig):
     # (AMX; AMD with avx512_bf16), else `32-true`. A run's config.yaml has what was chosen, and the
     # run keeps it.
     precision: Annotated[str, PRECISIONS] = "auto"
-    # minutes between checkpoints; every epoch ends with one, too
+    # minutes between checkpoints; an epoch that took seconds ends with one, too
     checkpoint_minutes: float = 5.0
     checkpoint_steps: Count | None = None  # the same in optimizer steps; null: by time only
     # CPU threads of each process; null: as many as the cores it may use, and 1 for a small model

@@ -43,7 +43,7 @@ class Ledger(Kept):
 
     Samples are rows, oversampled ones as often as they were seen; tokens are those of their
     sequences without padding, `padded` with it; `unique` counts different rows. A run without
-    curriculum has one stage. `ledger.json` is up to date at the end of every epoch.
+    curriculum has one stage. `ledger.json` is written with each checkpoint and at the end.
     """
 
     kept = ("counts", "seen")
@@ -55,6 +55,7 @@ class Ledger(Kept):
         if data.curriculum:
             self.names = [stage.name for stage in data.curriculum.stages]
         count = len(self.names)
+        self.rows_U, self.tokens_U = data.unit_sizes(TRAIN)
         self.counts = torch.zeros(count, len(COUNTS), dtype=torch.int64)
         self.seen = torch.zeros(count, len(data.units[TRAIN]), dtype=torch.bool)
 
@@ -70,32 +71,36 @@ class Ledger(Kept):
         if data.curriculum:
             stages_B = data.curriculum.stages_of(epoch)[:done]
 
-        units = data.units[TRAIN]
-        rows_U, tokens_U = data.unit_sizes(TRAIN)
-        for batch, (stage, drawn) in enumerate(zip(stages_B, plan, strict=True)):
+        for batch, drawn in enumerate(plan):
             begins_step = batch % trainer.accumulate_grad_batches == 0
-            rows = int(rows_U[drawn].sum())
-            tokens = int(tokens_U[drawn].sum())
+            self._add(stages_B[batch], drawn, int(begins_step))
 
-            longest = int(units.longest_U[drawn].max())
-            sequences = int(units.sizes_U[drawn].sum())
-            padded = longest * sequences
+    def _add(self, stage: int, drawn: np.ndarray, steps: int) -> None:
+        """Count a batch: the steps that it begins, samples, tokens, and tokens with padding."""
+        units = self.data.units[TRAIN]
+        rows = self.rows_U[drawn].sum()
+        tokens = self.tokens_U[drawn].sum()
+        padded = units.longest_U[drawn].max() * units.sizes_U[drawn].sum()
+        self.counts[stage] += torch.tensor([steps, 1, rows, tokens, padded])  # as in COUNTS
+        self.seen[stage, torch.from_numpy(drawn)] = True
 
-            counts = [int(begins_step), 1, rows, tokens, padded]  # in the order of COUNTS
-            self.counts[stage] += torch.tensor(counts)
-            self.seen[stage, torch.from_numpy(drawn)] = True
+    def on_save_checkpoint(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
+    ) -> None:
+        """Write the file: a run that is killed after its last checkpoint does not train again."""
+        self._write(trainer)
 
-        # Before the epoch's checkpoint: a run that is killed after its last checkpoint does not
-        # train again, so that it would not write the file.
-        if trainer.is_global_zero:
-            self._write()
+    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Write the file."""
+        self._write(trainer)
 
-    def _write(self) -> None:
-        rows_U, _ = self.data.unit_sizes(TRAIN)
+    def _write(self, trainer: pl.Trainer) -> None:
+        if not trainer.is_global_zero:
+            return
 
         def budget(counts: Tensor, seen_U: Tensor) -> dict[str, int]:
             spent = dict(zip(COUNTS, counts.tolist(), strict=True))
-            spent["unique"] = int(rows_U[seen_U.numpy()].sum())
+            spent["unique"] = int(self.rows_U[seen_U.numpy()].sum())
             return spent
 
         stages = []

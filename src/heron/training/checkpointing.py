@@ -34,6 +34,9 @@ from heron.tasks.config import Config, TrainerConfig, read
 
 _SAME = ("data", "encoder", "head", "dynamics")  # what must not change when a run is continued
 LOG_EVERY = 10  # optimizer steps between rows of `metrics.csv`
+# Seconds of training that a kill may cost. A head on stored vectors needs fewer for all its epochs;
+# a save after each of them would take a tenth of its time.
+_AT_LEAST = 2.0
 
 
 class WholeFiles(TorchCheckpointIO):
@@ -58,17 +61,26 @@ class WholeFiles(TorchCheckpointIO):
 
 
 class LastCheckpoint(Checkpoint):
-    """Saves at the end of every epoch, within an epoch after some minutes or steps, and at SIGTERM.
+    """Saves at the end of epochs, within an epoch after some minutes or steps, and at SIGTERM.
 
     Lightning stores model, optimizer, schedule and loops, the module the random states; this adds
     the rows of `metrics.csv`. A kill during a save leaves the last checkpoint whole (`WholeFiles`).
     SIGTERM to one of several processes ends all of them.
+
+    Args:
+        folder: of the run.
+        config: keys of `trainer`.
+        history: the rows of `metrics.csv`.
+        every_epoch: whether to save every epoch, however short.
     """
 
-    def __init__(self, folder: RunFolder, config: TrainerConfig, history: History):
+    def __init__(
+        self, folder: RunFolder, config: TrainerConfig, history: History, every_epoch: bool = False
+    ):
         self.folder = folder
         self.config = config
         self.history = history
+        self.every_epoch = every_epoch
         self._saved_at = time.monotonic()
         self._saved_step = 0
         self._sigterm = Deferred()
@@ -159,7 +171,10 @@ class LastCheckpoint(Checkpoint):
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Save when the epoch, its validation and its best checkpoint are done."""
-        self._save(trainer)
+        seconds = time.monotonic() - self._saved_at
+        is_due = self.every_epoch or ranks.from_first(seconds >= _AT_LEAST)
+        if is_due or self._is_asked_to_end():
+            self._save(trainer)
 
     def _is_asked_to_end(self) -> bool:
         """Tell whether SIGTERM has come, to this process or another one of the training."""

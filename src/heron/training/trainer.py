@@ -94,7 +94,10 @@ def build_trainer(
 ) -> pl.Trainer:
     """Assemble the Trainer of a run: precision, callbacks, loggers."""
     settings = config.trainer
-    callbacks: list[pl.Callback] = [LastCheckpoint(folder, settings, history)]
+    # FSDP's predictions are made from the last checkpoint.
+    every_epoch = config.run.keep_checkpoints or settings.strategy == "fsdp"
+    every_epoch |= settings.checkpoint_steps is not None
+    callbacks: list[pl.Callback] = [LastCheckpoint(folder, settings, history, every_epoch)]
     if settings.select == "best":
         callbacks.append(best_checkpoint(folder, settings))
     if settings.patience is not None:

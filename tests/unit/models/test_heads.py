@@ -81,6 +81,16 @@ def test_logits_are_float32_under_autocast(config, make_batch):
         assert head(random_states(batch), batch).dtype == torch.float32
 
 
+def test_logits_of_a_wide_head_are_not_rounded_to_16_bits(make_batch):
+    batch = make_batch()
+    config = HeadConfig(classifier="mlp", pooling="mean", hidden=[500, 500])
+    head = Head(config, WIDTH, CLASSES)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        logits_RC = head(random_states(batch), batch)
+    assert not head.is_small
+    assert not torch.equal(logits_RC, logits_RC.bfloat16().float())
+
+
 @pytest.mark.parametrize("config", ALL.values(), ids=ALL)
 def test_dropout_is_on_in_train_mode_alone(config, make_batch):
     batch, head = make_batch(), Head(config, WIDTH, CLASSES)

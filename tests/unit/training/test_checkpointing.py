@@ -209,6 +209,19 @@ class TestResume:
         with pytest.raises(ConfigError, match="keep_checkpoints"):
             run_job(longer, RunFolder(tmp_path / "longer"))
 
+    @pytest.mark.parametrize("seconds", [0.0, 1e9])
+    def test_holds_where_the_last_epochs_were_too_short_to_be_saved(
+        self, seconds, unbroken, tmp_path, monkeypatch
+    ):
+        monkeypatch.setattr("heron.training.checkpointing._AT_LEAST", seconds)
+        words = (*SETTINGS["ess"], f"trainer.max_epochs={EPOCHS}", "run.keep_checkpoints=false")
+        config = compose(tmp_path, *words)
+        folder = RunFolder(tmp_path / "run")
+        run_until(*STOPS["while predicting"], config, folder)
+        assert folder.last.is_file() == (seconds == 0.0)
+        run_job(config, folder)
+        assert_same_run(folder, unbroken("ess").folder)
+
     def test_checkpoint_holds_no_pickled_code(self, unbroken):
         for path in (unbroken("ess").folder.last, unbroken("ess").folder.best):
             assert "state_dict" in torch.load(path, weights_only=True)
