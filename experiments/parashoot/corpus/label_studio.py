@@ -20,7 +20,7 @@ from heron.base.terminal import say
 from heron.data.annotation_tools import (
     Region,
     annotations_of,
-    counts_utf16,
+    spans_use_utf16,
     flat_value,
     is_span,
     read_span,
@@ -177,7 +177,7 @@ def read_exports(paths: Sequence[Path]) -> Export:
     splits: dict[str, tuple[str, str]] = {}  # by title: its split, and the place of its first task
     for path in paths:
         of_file = _read_tasks(path, problems)
-        in_utf16 = counts_utf16(_spans(of_file))
+        in_utf16 = spans_use_utf16(_spans(of_file))
 
         for task in of_file:
             of_task = []

@@ -57,7 +57,10 @@ class AnnotatedSpan(NamedTuple):
 
 
 def is_span(value: Any) -> bool:
-    """Tell whether a value is a marked span; a text about one may have its offsets, too."""
+    """Tell whether a value is a marked span.
+
+    What an annotator wrote about a span (`text` is a list) may have its offsets, but is none.
+    """
     if not isinstance(value, Mapping) or isinstance(value.get("text"), list):
         return False
     return isinstance(value.get("start"), int) and isinstance(value.get("end"), int)
@@ -66,9 +69,10 @@ def is_span(value: Any) -> bool:
 def plain_table(table: FileTable) -> FileTable:
     """Turn an export of Label Studio into a table; other tables are kept.
 
-    There is a row for each task, or for each annotation with spans. Columns are those of the data,
-    `id`, and one for each tag with which annotators have chosen classes; where annotators differ,
-    its cell is a list. Spans are in `REGIONS`. Cancelled annotations and predictions are not read.
+    There is a row for each task, or for each annotation that marks a span or, in JSON, writes a
+    text. Columns are those of the data, `id`, and one for each tag with which annotators have
+    chosen classes; where annotators differ, its cell is a list. Spans are in `REGIONS`. Cancelled
+    annotations and predictions are not read.
     """
     if table.rows and all(map(_is_task, table.rows)):
         read = _annotated_rows
@@ -77,16 +81,16 @@ def plain_table(table: FileTable) -> FileTable:
     else:
         return table
 
-    tasks = defaultdict(list)
+    groups = defaultdict(list)  # the rows that are joined
     lines: dict[Any, int] = {}
     for line, row in zip(table.lines, table.rows, strict=True):
         for cells in read(row):
             task = f"line {line}" if is_missing(cells.get("id")) else cells["id"]
-            annotation = len(lines) if cells[REGIONS] else None
-            tasks[task, annotation].append(cells)
-            lines.setdefault((task, annotation), line)
+            own_key = len(lines) if cells[REGIONS] else None  # those with regions are never joined
+            groups[task, own_key].append(cells)
+            lines.setdefault((task, own_key), line)
 
-    rows = [_join(of_task) for of_task in tasks.values()]
+    rows = [_join(group) for group in groups.values()]
     columns = dict.fromkeys(name for row in rows for name in row)
     absent = dict.fromkeys(columns)
     rows = [absent | row for row in rows]
@@ -174,7 +178,7 @@ def flat_value(cell: Any) -> Any:
 def flat_regions(cells: Mapping[str, Any]) -> list[Region]:
     """Read the regions of a row of JSON-MIN or CSV, which have no ids.
 
-    Texts of a tag belong to the spans in their order, where there are as many.
+    A tag's texts belong to the spans in their order if there are as many; otherwise to none.
     """
     spans: dict[str, list[Any]] = {}
     texts: dict[str, list[Any]] = {}
@@ -202,11 +206,11 @@ def flat_regions(cells: Mapping[str, Any]) -> list[Region]:
 
 
 def rendered(text: str) -> str:
-    r"""Write a text as Label Studio shows it: single blanks, and line breaks as `\n` or blanks."""
+    r"""Make a text comparable with what Label Studio shows: white space and `\n` are one blank."""
     return " ".join(text.replace("\\n", " ").split())
 
 
-def counts_utf16(spans: Iterable[tuple[str, Mapping[str, Any]]]) -> bool:
+def spans_use_utf16(spans: Iterable[tuple[str, Mapping[str, Any]]]) -> bool:
     """Tell whether the spans of an export, each with its context, count UTF-16 units."""
     offsets = []
     for context, span in spans:
@@ -260,7 +264,7 @@ def question_table(table: FileTable, context: str, question: str, guid: str) -> 
             return table
         rows = [{**row, REGIONS: of_row} for row, of_row in zip(rows, regions, strict=True)]
 
-    in_utf16 = counts_utf16(_spans(rows, context))
+    in_utf16 = spans_use_utf16(_spans(rows, context))
     questions: dict[Any, dict[str, Any]] = {}
     lines: dict[Any, int] = {}
     tags: set[str] = set()
@@ -302,7 +306,9 @@ def _doccano_regions(table: FileTable, context: str) -> list[list[Region]]:
     regions: list[list[Region]] = [[] for _ in table.rows]
     for number, (start, end) in zip(numbers, places, strict=True):
         of_row = regions[number]
-        of_row.append(Region(str(len(of_row)), {"label": {"start": start, "end": end}}))
+        span = {"start": start, "end": end}
+        name = str(len(of_row))
+        of_row.append(Region(name, {"label": span}))
     return regions
 
 

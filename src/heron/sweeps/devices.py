@@ -40,7 +40,7 @@ from heron.training.run import (
     job_exit_code,
 )
 
-_FOR_RANKS = 30.0  # seconds that the other ranks have to end where one has ended badly
+_SECONDS_TO_END = 30.0  # seconds that the other ranks have to end where one has ended badly
 # Errors about a lost connection to another process: mostly a consequence of the failure.
 _LOST = re.compile("gloo/transport|nccl|TCPStore|DistNetworkError", re.IGNORECASE)
 
@@ -49,7 +49,7 @@ def start_job(job: Run, n_jobs: int = 1) -> JobProcess:
     """Start a job of a sweep in a process of its own, or in several.
 
     Args:
-        job: claimed by the command.
+        job: its folder was prepared by the command; the job's own process locks it again.
         n_jobs: how many run side by side.
     """
     if count_ranks(job.config) == 1:
@@ -89,7 +89,8 @@ class RanksProcess(JobProcess):
             run = partial(_run_rank, rank, devices, self._scratch.name)
             self._ranks.append(JobProcess(job, n_jobs * devices, run))
         self._asked_to_end = self._is_closed = False
-        self._first: list[int | None] = []  # exit codes where one was bad, before the rest is ended
+        # Of all ranks, when the first bad one was seen; empty until then.
+        self._codes_at_failure: list[int | None] = []
         self._until = 0.0
 
     @property
@@ -107,11 +108,11 @@ class RanksProcess(JobProcess):
     def exit_code(self) -> int | None:
         """None while the job works; where one process has ended badly, the others are ended."""
         codes = [process.exit_code for process in self._ranks]
-        if not self._first and any(codes):
-            self._first = codes
-            self._until = time.monotonic() + _FOR_RANKS
+        if not self._codes_at_failure and any(codes):
+            self._codes_at_failure = codes
+            self._until = time.monotonic() + _SECONDS_TO_END
             self._each(JobProcess.interrupt)
-        elif self._first and time.monotonic() > self._until:
+        elif self._codes_at_failure and time.monotonic() > self._until:
             self._each(JobProcess.end)
         if None in codes:
             return None
@@ -121,7 +122,7 @@ class RanksProcess(JobProcess):
             return DONE
         if self._was_interrupted():
             return INTERRUPTED
-        return BUSY if BUSY in self._first else FAILED
+        return BUSY if BUSY in self._codes_at_failure else FAILED
 
     def receive(self) -> None:
         """Keep what the processes have sent."""
@@ -162,14 +163,15 @@ class RanksProcess(JobProcess):
         The earliest comes first; lost connections to other processes come last.
         """
         failures = []
-        for process, code in zip(self._ranks, self._first, strict=False):
+        for process, code in zip(self._ranks, self._codes_at_failure, strict=False):
             if code and process.failure:
                 failures.append(process.failure)
         return sorted(failures, key=lambda end: (is_lost_connection(end["error"]), end["time"]))
 
     def _kills(self) -> list[int]:
-        """List the (negative) exit codes of processes that somebody else has killed."""
-        return [code for code in self._first if code and code < 0 and code != -signal.SIGTERM]
+        """List the (negative) exit codes of ranks that a signal ended: not heron's own SIGTERM."""
+        codes = [code or 0 for code in self._codes_at_failure]
+        return [code for code in codes if code < 0 and code != -signal.SIGTERM]
 
     def _was_interrupted(self) -> bool:
         """Tell whether the job or one of its processes was asked to end."""
@@ -178,8 +180,8 @@ class RanksProcess(JobProcess):
         if self._kills():
             return False
         failures = self._failures()
-        was_first = bool(failures) and failures[0]["state"] != "failed"
-        return was_first or -signal.SIGTERM in self._first
+        began_with_interruption = bool(failures) and failures[0]["state"] != "failed"
+        return began_with_interruption or -signal.SIGTERM in self._codes_at_failure
 
     def _cause(self) -> dict[str, Any]:
         """Describe for `status.json` what ended the job.
@@ -199,7 +201,7 @@ class RanksProcess(JobProcess):
         kills = self._kills()
         if cause and not kills:
             return cause
-        bad = kills or [code for code in self._first if code]
+        bad = kills or [code for code in self._codes_at_failure if code]
         error = f"{killed(bad[0])} (one of {len(self._ranks)} processes)"
         return {"state": "failed", "retry": True, "error": error, "traceback": None}
 

@@ -26,7 +26,7 @@ from heron.training.run import BUSY, DONE, BusyError, Run, count_ranks
 
 _POLL = 0.1  # seconds between looks at what jobs print
 _LOOK = 1.0  # seconds between looks at jobs that another command works on
-_FOR_JOBS = 30.0  # seconds that stopped jobs have to finish what they are writing
+_SECONDS_TO_END = 30.0  # seconds that stopped jobs have to finish what they are writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +296,7 @@ def _stop(working: Sequence[JobProcess]) -> None:
     Args:
         working: jobs that have not ended; those that need longer are killed.
     """
-    until = time.monotonic() + _FOR_JOBS
+    until = time.monotonic() + _SECONDS_TO_END
     for process in working:
         process.interrupt()
     for process in working:

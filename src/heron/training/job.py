@@ -55,7 +55,7 @@ _MOST_UNKNOWN = 0.1  # share of tokens; texts in an encoder's own language have 
 _MOST_UNUSED = 0.01  # share of the vocabulary
 _FEWEST_ROWS = 10
 _SAMPLED_ROWS = 100  # whose script is looked at
-_FEWEST_STEPS = 3  # optimizer steps per epoch
+_FEWEST_STEPS = 3  # optimizer steps per epoch, and fewer: a warning
 
 
 def run_job(
@@ -85,13 +85,13 @@ def run_job(
             return run.read_scores()
 
         with run.running():
-            texts = text_scores(config.task.name)
-            if texts and ranks.is_first():  # such as BERTScore's encoder
-                texts.require(config)
+            text_metrics = text_scores(config.task.name)
+            if text_metrics and ranks.is_first():
+                text_metrics.require(config)  # fails now if, say, BERTScore's encoder is missing
             check_classes(config)
             scores = _train_and_score(config, folder, overrides)
-            if texts:
-                texts.sign(config, folder, scores or {})
+            if text_metrics:
+                text_metrics.sign(config, folder, scores or {})
 
         run.end(scores)
 
@@ -99,10 +99,10 @@ def run_job(
 
 
 def train(run: Run) -> Scores:
-    """Run the job that a command asks for, as Hydra composed it; returns its scores."""
-    task = partial(run_job, run.config, run.folder, run.overrides)
-    whole = run.composed().whole
-    return task() if whole is None else run_in_hydra(whole, task)
+    """Run the job that a command asks for, a sweep's job inside Hydra; returns its scores."""
+    work = partial(run_job, run.config, run.folder, run.overrides)
+    hydra_config = run.composed().whole
+    return work() if hydra_config is None else run_in_hydra(hydra_config, work)
 
 
 def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores | None:
@@ -116,7 +116,7 @@ def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]
     if config.baseline.name != "none":
         return train_baseline(config, folder)
 
-    first = None
+    first = None  # the run whose dynamics order a curriculum's examples
     if config.curriculum.name != "none":
         from heron.training.curriculum import first_run
 
@@ -161,7 +161,7 @@ def _choose_weights(
     if select == "best" and is_chosen:
         load_weights(module, read_checkpoint(folder.best))
     elif select == "best" and not trainer.fast_dev_run:
-        say("no validation has chosen an epoch: the weights after the last one count")
+        say("no epoch was chosen by validation: the weights after the last epoch are used")
     elif select == "mean":
         mean = next(callback for callback in callbacks if isinstance(callback, MeanOfEpochs))
         mean.load_into(module)
@@ -195,7 +195,7 @@ def leave_outcome(
             for doubt in predictions.doubts(scores[split]):
                 say(f"{split}: {doubt}")
 
-    if list(data.features) == [TRAIN]:  # no other split tells whether training diverged
+    if list(data.features) == [TRAIN]:  # a batch of train: it raises if training has diverged
         trainer.limit_predict_batches = 1
         predict_split(trainer, module, data, TRAIN)
 
@@ -259,7 +259,7 @@ def train_baseline(config: Config, folder: RunFolder) -> Scores:
         baseline.save(folder.model)
         write_json(
             folder.model / BASELINE, {"baseline": config.baseline.name}
-        )  # last: it marks a whole folder
+        )  # after the baseline's own files: where it exists, they are complete
         seal(folder.model)
 
     versions = {name: metadata.version(name) for name in ("scikit-learn", "gensim")}
@@ -282,7 +282,7 @@ def _export(config: Config, folder: RunFolder, module: TaskModule, data: DataMod
 
 
 def say_findings(config: Config, folder: RunFolder) -> None:
-    """Print the known faults of the data, from an audit or the data set's own page."""
+    """Print the known faults of the data, from a stored audit or `data.findings`."""
     if not ranks.is_first():
         return
 
@@ -308,7 +308,7 @@ def describe(
 ) -> dict[str, Any]:
     """Count what a run reads, and print warnings on standard error.
 
-    Without `features`, of systems that read words, there are no counts of tokens.
+    Baselines read words and have no `features`: of them, rows alone are counted.
 
     Returns:
         `splits` (rows, and with features: sequences, refused, truncated rows, and what the task has
@@ -367,7 +367,10 @@ def _describe_features(split: str, features: Features) -> dict[str, int]:
 
     if refused:
         named = first_few(refused)
-        say(f"{split}: left out {len(refused)} that max_length does not hold: {named}")
+        say(
+            f"{split}: left out {len(refused)} rows that max_length cuts, or whose event or answer "
+            f"has no token: {named}"
+        )
 
     for name, (number, warning) in features.counts.items():
         sizes[name] = number
@@ -385,9 +388,9 @@ def describe_training(data: DataModule) -> dict[str, Any]:
     """Warn of training data from which little can be learnt, and name the key to change.
 
     Returns:
-        `unknown`: share of the train split's tokens that the tokenizer does not know; `unused`: see
-        `unused_share`; `steps`: optimizer steps of the first epoch; where the plan limits the
-        tokens of a batch, `batch_tokens`: that limit.
+        `unknown`: share of the train split's tokens that the tokenizer does not know; `unused`:
+        share of the vocabulary that no text is read as; `steps`: optimizer steps of the first
+        epoch; where the plan limits the tokens of a batch, `batch_tokens`: that limit.
     """
     config = data.config
     batching = data.batching
@@ -424,22 +427,22 @@ def describe_training(data: DataModule) -> dict[str, Any]:
 
     _warn_of_monitor(config, data.examples[TRAIN])
     steps, *_ = data.steps_per_epoch()
-    limit = PLANS[batching.plan].limit
+    limit_key = PLANS[batching.plan].limit
     if steps <= _FEWEST_STEPS:
-        most = getattr(batching, limit)
+        most = getattr(batching, limit_key)
         say(
-            f"train: {steps} optimizer steps an epoch: lower batching.{limit}={most} or "
+            f"train: {steps} optimizer steps an epoch: lower batching.{limit_key}={most} or "
             "trainer.accumulate_grad_batches, or raise trainer.max_epochs"
         )
 
     described: dict[str, Any] = {"unknown": unknown, "unused": unused, "steps": steps}
     budget = ""
-    if limit == "tokens":
+    if limit_key == "tokens":
         described["batch_tokens"] = batching.tokens
         budget = f" (up to {batching.tokens:,} tokens)"
 
     rows_U, _ = data.unit_sizes(TRAIN)
-    sizes = [int(rows_U[units_U].sum()) for units_U in data.plan(0)]
+    sizes = [int(rows_U[batch].sum()) for batch in data.plan(0)]
     announce(
         f"train: {rows:,} rows, {min(sizes)} to {max(sizes)} a batch{budget}, "
         f"{steps:,} steps an epoch"
@@ -468,14 +471,14 @@ def _warn_of_classes(labels: Sequence[str], train_C: np.ndarray, splits: Splits)
 def _warn_of_monitor(config: Any, examples: Sequence[Example]) -> None:
     """Warn where `trainer.monitor` splits words at blanks that the language does not write."""
     monitor = config.trainer.monitor
-    own_scores = {f"{config.data.language}_{monitor}", f"{monitor}_heron"}
-    own_scores &= set(task_of(config).monitored_names(config))
+    variants = {f"{config.data.language}_{monitor}", f"{monitor}_heron"}  # of the same score
+    variants &= set(task_of(config).monitored_names(config))
     text = " ".join(example.text for example in examples[:_SAMPLED_ROWS])
-    if own_scores and lacks_blanks(text):
-        own_score = own_scores.pop()
+    if variants and lacks_blanks(text):
+        variant = variants.pop()
         say(
             f"{monitor} takes all between two blanks for one word, so it is near 0 or 1: read "
-            f"{own_score}, which counts letters, and set trainer.monitor={own_score}"
+            f"{variant}, which counts letters, and set trainer.monitor={variant}"
         )
 
 

@@ -1,6 +1,5 @@
 """Plans: every unit as often as it should be, the same for the same seed, within the budget."""
 
-
 import numpy as np
 import pytest
 from hypothesis import given
