@@ -20,10 +20,10 @@ from heron.base.terminal import say
 from heron.data.annotation_tools import (
     Region,
     annotations_of,
-    spans_use_utf16,
     flat_value,
     is_span,
     read_span,
+    spans_use_utf16,
 )
 from heron.data.config import SPLITS
 from heron.data.examples import Span
