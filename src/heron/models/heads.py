@@ -8,6 +8,7 @@ Shape suffixes: B sequences, L tokens, D hidden, R rows, P pooled, C classes; X 
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -165,9 +166,8 @@ class Head(nn.Module):
         In full precision under autocast too if the head is small: casting costs more than it saves.
         Of a wide head, the output layer is: logits of 8 bits would tie in rankings of examples.
         """
-        device = pooled_XP.device.type
-        is_cast = torch.is_autocast_enabled(device) and not self.is_small
-        with torch.autocast(device, enabled=is_cast):
+        full = torch.autocast(pooled_XP.device.type, enabled=False)
+        with full if self.is_small else nullcontext():
             dtype = next(self.classifier.parameters()).dtype
             pooled_XP = pooled_XP.to(dtype)
             if self.distance is not None:

@@ -368,8 +368,8 @@ def _describe_features(split: str, features: Features) -> dict[str, int]:
     if refused:
         named = first_few(refused)
         say(
-            f"{split}: left out {len(refused)} rows that max_length cuts, or whose event or answer "
-            f"has no token: {named}"
+            f"{split}: left out {len(refused)} rows: max_length does not hold their text, event or "
+            f"answer: {named}"
         )
 
     for name, (number, warning) in features.counts.items():

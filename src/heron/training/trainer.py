@@ -325,8 +325,8 @@ def build_encoder(config: Config, tokenizer: Any) -> Encoder:
     """
     if config.head.pooling == "cls" and tokenizer.cls_token is None:
         raise ConfigError(
-            f"head.pooling=cls: {config.encoder.name} puts no token before a text, and a decoder's "
-            "first word has read nothing; set head.pooling=last_token or mean"
+            f"head.pooling=cls: {config.encoder.name} has no classification token, and a decoder's "
+            "first token has read nothing; set head.pooling=last_token or mean"
         )
 
     return task_of(config).model().encoder(config, tokenizer)

@@ -92,6 +92,11 @@ def write_plain(run: RunFolder, folder: Path) -> Plain:
     )
 
 
+def _kind(layer: nn.Module) -> str:
+    """Name torch's class of a layer; heron's output layer is a linear one to torch."""
+    return "Linear" if isinstance(layer, nn.Linear) else type(layer).__name__
+
+
 def _settings(run: RunFolder, encoder: Encoder, head: nn.Module, config: Config) -> dict[str, Any]:
     """Collect the settings of `heron_model.py`.
 
@@ -103,7 +108,7 @@ def _settings(run: RunFolder, encoder: Encoder, head: nn.Module, config: Config)
     model_class = type(encoder.model).__name__
     classifier = getattr(head, "classifier", None)
     layers = list(classifier) if isinstance(classifier, nn.Sequential) else []
-    is_known = layers and all(type(layer).__name__ in _LAYERS for layer in layers)
+    is_known = layers and all(_kind(layer) in _LAYERS for layer in layers)
     has_pooling = type(head) is Head and shape.pooling in _POOLINGS
     if not is_known or not has_pooling or not hasattr(transformers, model_class):
         raise ConfigError(
@@ -115,7 +120,7 @@ def _settings(run: RunFolder, encoder: Encoder, head: nn.Module, config: Config)
     layer_settings = []
     for layer in layers:
         arguments = [getattr(layer, name) for name in layer.__constants__]
-        layer_settings.append([type(layer).__name__, *arguments])
+        layer_settings.append([_kind(layer), *arguments])
 
     labels = data.label_order
     inverse = []  # the index of each class with the events swapped

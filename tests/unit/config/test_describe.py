@@ -31,7 +31,7 @@ def test_every_option_of_every_group_has_a_first_line() -> None:
 
 def test_ranges_choices_and_defaults_are_those_of_the_types() -> None:
     found = {key.name: key for key in describe.keys("optim")}
-    assert (found["optim.lr"].kind, found["optim.lr"].default) == ("number above 0", "3e-05")
+    assert (found["optim.lr"].kind, found["optim.lr"].default) == ("number above 0", "5e-05")
     assert found["optim.head_lr"].kind == "number above 0, or null"
     assert found["optim.schedule"].kind == "constant | linear | cosine"
     assert found["optim.betas"].kind == "list of: number in [0, 1), 2 entries"
@@ -68,7 +68,7 @@ def test_the_command_prints_groups_options_and_keys(capsys: pytest.CaptureFixtur
         ([], ["experiment demo, hesum/gpt", "optim The optimizer and its schedule."]),
         (["head"], ["ess ESS, Event Start State", "head.dropout number in [0, 1) 0.1 probability"]),
         (["task=qa"], ["task.n_best whole number", "task.bootstrap whole number"]),
-        (["optim.lr"], ["optim.lr number above 0 3e-05 peak learning rate of the encoder."]),
+        (["optim.lr"], ["optim.lr number above 0 5e-05 peak learning rate of the encoder."]),
     ):
         assert heron("options", *words) == 0
         printed = " ".join(capsys.readouterr().out.split())

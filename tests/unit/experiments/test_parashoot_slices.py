@@ -171,4 +171,4 @@ def test_slices_are_drawn_with_and_without_intervals(split):
     rows = [answered(n, *KINDS[n % 5]) for n in range(2)]
     for one in (split, analysis(rows, "answer")):
         found = one.run("question_word").slicings
-        assert slices_figure(found, "title", 0.5, one.drawn).startswith(b"\x89PNG")
+        assert slices_figure(found, "title", 0.5, one.figure_scores).startswith(b"\x89PNG")
