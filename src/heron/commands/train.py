@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from concurrent.futures import BrokenExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,11 @@ def run(arguments: Sequence[str]) -> int:
         jobs = run_application("train", words, train)
     except AlreadyPrinted:
         return 2
+    except BrokenExecutor as error:  # of hydra/launcher=joblib, which ends its other workers, too
+        raise HeronError(
+            "a worker was killed, perhaps because memory ran out; the same command goes on, and "
+            "hydra/launcher=heron would lose that job alone"
+        ) from error
 
     report(jobs)
     if any(job.status == JobStatus.FAILED for job in jobs):

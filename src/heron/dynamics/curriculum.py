@@ -135,7 +135,15 @@ class Curriculum:
 
         Args:
             epoch: from 0.
+
+        Raises:
+            ConfigError: a Trainer with more epochs than the configuration asks for one.
         """
+        if epoch >= len(self.batches):
+            raise ConfigError(
+                f"the curriculum is planned for {len(self.batches)} epochs: set trainer.max_epochs "
+                "in the configuration, too"
+            )
         if self.config.pacing == "self_paced":
             unlocked_U = self._self_paced(epoch)
             return self.pool.draw(unlocked_U, self.batches[epoch], [self.seed, epoch])

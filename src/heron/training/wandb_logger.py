@@ -43,6 +43,7 @@ _VARIABLES = {
 }
 INIT_SECONDS = 20.0  # longest wait for a server's answer
 FINISH_SECONDS = 120.0  # longest wait for uploads when the run ends
+_HEADER = 7  # bytes of a `.wandb` file without a record
 
 # Folders of the runs being trained: stages and a curriculum's first run are inside another run.
 # A module global, because W&B's own current run is one.
@@ -84,6 +85,8 @@ def wandb_logger(config: Config, folder: RunFolder) -> list[Any]:
         setattr(logger, name, partial(_attempt, "some metrics", method))
 
     logger.log_hyperparams = lambda *_: None  # the run has the configuration
+    if _lost_records(logger.experiment):
+        _log_rows(logger, folder)
     return [logger]
 
 
@@ -93,8 +96,25 @@ def record_again(config: Config, folder: RunFolder) -> None:
         return
     with wandb_run(config, folder):
         for logger in wandb_logger(config, folder):
-            for row in folder.read_metrics():
-                logger.log_metrics(row, int(row.pop("step")))
+            _log_rows(logger, folder)
+
+
+def _lost_records(run: Any) -> bool:
+    """Tell whether killed processes have recorded nothing of an offline run.
+
+    W&B writes a record's file late: a killed process often leaves its header alone.
+    """
+    if not run.offline:
+        return False
+    own = Path(run.dir).parent
+    earlier = [path for path in own.parent.glob(f"*run-*-{run.id}/*.wandb") if path.parent != own]
+    return bool(earlier) and all(path.stat().st_size <= _HEADER for path in earlier)
+
+
+def _log_rows(logger: Any, folder: RunFolder) -> None:
+    """Log the rows of `metrics.csv`."""
+    for row in folder.read_metrics():
+        logger.log_metrics(row, int(row.pop("step")))
 
 
 @contextmanager

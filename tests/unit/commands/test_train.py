@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import warnings
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,17 @@ class TestSameCommandAgain:
             (tmp_path / "runs" / "chronicle-relation" / "tiny" / "status.json").read_text()
         )
         assert status["state"] == "interrupted"
+
+
+def test_a_killed_worker_of_joblib_is_said_in_one_line(tmp_path, monkeypatch, capsys):
+    def broken(*_: Any) -> None:
+        raise BrokenExecutor("A worker process managed by the executor was terminated")
+
+    monkeypatch.setattr("heron.commands.train.run_application", broken)
+    assert main(["train", "-m", "hydra/launcher=joblib", "seed=0,1"]) == 2
+    said = capsys.readouterr().err
+    assert "worker was killed" in said
+    assert "Traceback" not in said
 
 
 def test_one_job_name_for_several_jobs_is_refused(tmp_path):

@@ -214,6 +214,12 @@ def test_only_a_stage_s_groups_are_drawn_each_unit_once():
     assert sorted(np.concatenate(curriculum.plan(0)).tolist()) == list(range(20))
 
 
+def test_a_trainer_with_more_epochs_than_the_curriculum_is_refused():
+    curriculum = make("linear", [4] * 9, [0] * 9, BatchingConfig(size=3), epochs=2).curriculum()
+    with pytest.raises(ConfigError, match="max_epochs"):
+        curriculum.plan(2)
+
+
 def test_a_group_without_examples_is_refused():
     """There is nothing to draw a batch from, and no end to trying."""
     pool = Pool(Units.single(np.full(9, 4)), np.zeros(9, int), LABELS, BatchingConfig())

@@ -225,6 +225,31 @@ def test_the_summary_has_the_last_and_the_best_of_each_score(tmp_path):
     assert run.summary["validation/accuracy/best"] == 0.9
 
 
+@pytest.mark.parametrize(("was_written", "rows"), [(False, [0, 1, 2]), (True, [2])])
+def test_a_resumed_run_records_again_what_a_killed_process_had_not_written(
+    tmp_path, was_written, rows
+):
+    config, folder = compose(tmp_path, "logger=wandb"), RunFolder(tmp_path / "runs" / "a" / "b")
+    history = History(folder.metrics)
+    with wandb_logger.wandb_run(config, folder):
+        (logger,) = wandb_logger.wandb_logger(config, folder)
+        for step in (0, 1):
+            for one in (logger, history):
+                one.log_metrics({"train/loss": float(step)}, step)
+    history.write()
+    (killed,) = folder.path.rglob("*.wandb")
+    if not was_written:
+        killed.write_bytes(killed.read_bytes()[:7])
+    resumed = killed.parent.with_name(f"offline-run-20010101_000000-{killed.stem[4:]}")
+    killed.parent.rename(resumed)
+
+    with wandb_logger.wandb_run(config, folder):
+        (logger,) = wandb_logger.wandb_logger(config, folder)
+        logger.log_metrics({"train/loss": 2.0}, 2)
+    run = recorded_runs(tmp_path / "runs")[-1]
+    assert [row["train/loss"] for row in run.rows] == rows
+
+
 def test_starting_over_or_in_another_project_is_another_wandb_run(tmp_path):
     config, folder = compose(tmp_path, "logger=wandb"), RunFolder(tmp_path / "runs" / "a" / "b")
     first, again, other = (wandb_logger._run_id(config, folder, name) for name in ("a", "a", "b"))
