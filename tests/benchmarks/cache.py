@@ -6,9 +6,6 @@ a part of appendix B's grid over them.
 
 from __future__ import annotations
 
-import ctypes
-import os
-import resource
 import tempfile
 import time
 from dataclasses import dataclass
@@ -20,7 +17,7 @@ from heron.base.errors import HeronError
 from heron.base.files import read_json
 from heron.config.constraints import Count, Share
 
-from .apart import call, needed
+from .apart import adopt_orphans, call, needed, processor_seconds
 from .frame import Found, Out, Row
 
 JOBS_PER_SEED = 36  # 4 widths x 3 dropouts x 3 rates
@@ -38,22 +35,6 @@ class Options(Out):
     share: Share = 1.0  # of the train rows
     seeds: Count = 5  # of the grid; 5 make 180 jobs
     jobs: Count = 1  # of the grid side by side
-
-
-def adopt_orphans() -> None:
-    """Become the parent of descendants whose own parent has ended, as a sweep's server; Linux."""
-    set_child_subreaper = 36
-    ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0)
-
-
-def processor_seconds() -> float:
-    """Read the processor time of all descendants so far, after waiting for their end."""
-    try:
-        while True:
-            os.wait()
-    except ChildProcessError:
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return used.ru_utime + used.ru_stime
 
 
 def run(options: Options) -> Found:

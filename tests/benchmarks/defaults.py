@@ -7,7 +7,6 @@ tests the difference: paired, over documents where the data have them.
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +22,7 @@ from heron.results.comparison import AgainstBaseline
 from heron.results.run_comparison import CompareOptions, compare
 from heron.results.systems import find_systems
 
-from .apart import call, needed
+from .apart import adopt_orphans, call, needed, processor_seconds
 from .frame import Found, Out, Row, Times, ratios
 
 # The Trainer's settings: batch, learning rate, epochs. Those of TrainingArguments, and those of
@@ -79,6 +78,7 @@ class Options(Out):
 def run(options: Options) -> Found:
     """Train what is missing, and set the sides beside each other."""
     encoder, data = needed(HERON_ENCODER="config.json", HERON_DATA="README.md")
+    adopt_orphans()
     plan = []
     for seed in range(options.seeds):
         for work in options.only:
@@ -112,7 +112,7 @@ def _train(options: Options, name: str, side: str, seed: int, encoder: Path, dat
         f"data.sample.fraction={work.share * options.share}",
         f"seed={seed}",
     ]
-    before = _child_seconds()
+    before = processor_seconds()
     if side == "trainer":
         settings = map(str, work.settings)
         call("tests.benchmarks.hf_defaults", folder, *settings, *words)
@@ -120,13 +120,7 @@ def _train(options: Options, name: str, side: str, seed: int, encoder: Path, dat
         place = (f"paths.runs={folder.parent}", "run.sweep=.", f"run.job={folder.name}")
         no_test = "trainer.limit_test_batches=0"
         call("heron", "train", *words, *place, no_test, *options.overrides)
-    write_json(folder / "processor.json", {"seconds": _child_seconds() - before})
-
-
-def _child_seconds() -> float:
-    """Read the processor seconds of all processes that this one has waited for."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+    write_json(folder / "processor.json", {"seconds": processor_seconds() - before})
 
 
 def _compare(options: Options, name: str) -> list[Row]:

@@ -15,7 +15,6 @@ from typing import Any, cast
 import numpy as np
 import torch
 from transformers import (
-    AutoModelForSequenceClassification,
     DataCollatorForSeq2Seq,
     DataCollatorWithPadding,
     Trainer,
@@ -35,7 +34,7 @@ from heron.training.job import score
 from heron.training.run import Run
 from heron.training.trainer import build_module, predict_split, prediction_trainer
 
-from .hf_rows import trainer_rows
+from .hf_rows import is_windowed, trainer_rows
 from .hf_trainer import build_plain
 
 
@@ -56,7 +55,7 @@ def train(folder: Path, batch: int, rate: float, epochs: int, words: Sequence[st
 def _train_and_predict(config: Config, batch: int, rate: float, epochs: int) -> Predictions:
     set_seed(config.seed)
     data = DataModule(config)
-    model = _build(config, data)
+    model = build_plain(config, data)
     arguments = TrainingArguments(
         output_dir=tempfile.mkdtemp(),
         per_device_train_batch_size=batch,
@@ -86,17 +85,9 @@ def _train_and_predict(config: Config, batch: int, rate: float, epochs: int) -> 
     return ClassPredictions.most_probable(ordered, probabilities_RC, config)
 
 
-def _build(config: Config, data: DataModule) -> Any:
-    if config.task.name != "classification":
-        return build_plain(config, data)
-    return AutoModelForSequenceClassification.from_pretrained(
-        config.encoder.name, num_labels=len(config.data.label_order), dtype=torch.float32
-    )
-
-
 def _rows(data: DataModule, split: str) -> list[dict[str, Any]]:
     features = data.features[split]
-    count = len(features.lengths_S) if "answers" in features.columns else len(features)
+    count = len(features.lengths_S) if is_windowed(features) else len(features)
     return trainer_rows(features, np.arange(count))
 
 

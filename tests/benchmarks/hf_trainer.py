@@ -94,7 +94,7 @@ def build_plain(config: Config, data: DataModule) -> Any:
         return load_seq2seq(config, data.tokenizer).train()
     if config.task.name == "qa":
         return AutoModelForQuestionAnswering.from_pretrained(name, dtype=torch.float32)
-    if config.task.name == "nli":
+    if config.task.name in ("nli", "classification"):
         return AutoModelForSequenceClassification.from_pretrained(
             name, num_labels=classes, dtype=torch.float32
         )

@@ -1,6 +1,7 @@
 """Offsets of annotated spans in characters, UTF-16 units (as JavaScript counts) or graphemes."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from heron.languages.words import WORD
 
@@ -79,7 +80,8 @@ def in_characters(spans: Sequence[tuple[str, int, int]]) -> tuple[str, list[tupl
             first = convert(text, start)
             last = convert(text, end)
             places.append((first, last))
-            count += _are_ends_of_words(text, first, last)
+            starts, ends = _word_borders(text)
+            count += (first in starts) + (last in ends)
 
         converted[unit] = places
         whole_words[unit] = count
@@ -88,12 +90,13 @@ def in_characters(spans: Sequence[tuple[str, int, int]]) -> tuple[str, list[tupl
     return best, converted[best]
 
 
-def _are_ends_of_words(text: str, first: int, last: int) -> int:
-    """Count which of both ends of a span are ends of words, too."""
+@lru_cache(maxsize=1)  # the spans of a text follow each other
+def _word_borders(text: str) -> tuple[set[int], set[int]]:
+    """Find where the words of a text begin, and where they end."""
     starts = set()
     ends = set()
     for word in WORD.finditer(text):
         starts.add(word.start())
         ends.add(word.end())
 
-    return (first in starts) + (last in ends)
+    return starts, ends
