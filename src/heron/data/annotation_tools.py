@@ -306,9 +306,9 @@ def _doccano_regions(table: FileTable, context: str) -> list[list[Region]]:
     regions: list[list[Region]] = [[] for _ in table.rows]
     for number, (start, end) in zip(numbers, places, strict=True):
         of_row = regions[number]
-        span = {"start": start, "end": end}
         name = str(len(of_row))
-        of_row.append(Region(name, {"label": span}))
+        value = {"label": {"start": start, "end": end}}
+        of_row.append(Region(name, value))
     return regions
 
 

@@ -363,7 +363,7 @@ def prepare(config: RunSettings, examples: Splits | None = None, tokenizer: Any 
     added = task.added_tokens(config)
     if tokenizer is None:
         texts = _texts_of(examples.get(TRAIN, []))
-        tokenizer = load_tokenizer(config.encoder, added, texts, cache)
+        tokenizer = load_tokenizer(config.encoder, added, texts, cache, config.data.language)
     _remove_limits(tokenizer)  # the limits of its last call would change the keys below
     tokenizer_state = tokenizer.backend_tokenizer.to_str()
     fork_code: tuple[Any, ...] = ()

@@ -24,7 +24,7 @@ from heron.base.errors import Problem, raise_all
 from heron.base.files import Arrays, load_or_build
 from heron.data.examples import Example
 
-FEATURES_VERSION = 8
+FEATURES_VERSION = 9
 UNLABELLED = -100
 # What stands before a column's name, in the cache.
 _COLUMN = "column "

@@ -21,7 +21,10 @@ from heron.base.files import (
     stored_folder,
     write_json,
 )
+from heron.languages.language import UNDETERMINED
+from heron.languages.unlisted import canonical
 
+_BPE = 2  # sentencepiece's number of this kind of model
 _PATH = re.compile(r"[/~.]|.*/.*/")  # begins as a path does, or has more parts than a hub id
 
 
@@ -130,12 +133,13 @@ def read_as_stored(tokenizer: Any, config: Pretrained) -> None:
     from transformers import PreTrainedTokenizerFast
     from transformers.convert_slow_tokenizer import SentencePieceExtractor
 
-    is_rebuilt = type(tokenizer) is not PreTrainedTokenizerFast  # which reads the whole file
-    if not is_rebuilt or not isinstance(tokenizer, PreTrainedTokenizerFast):
+    if not isinstance(tokenizer, PreTrainedTokenizerFast):
         return
     backend = tokenizer.backend_tokenizer
     path = _local_file(config, "tokenizer.json")
     if path is not None:
+        if type(tokenizer) is PreTrainedTokenizerFast:  # it has read the whole file
+            return
         stored: Any = Tokenizer.from_file(str(path))
         # Settings beside the file change these two: `do_lower_case`, `add_prefix_space`.
         if not isinstance(stored.normalizer, normalizers.BertNormalizer):
@@ -145,13 +149,35 @@ def read_as_stored(tokenizer: Any, config: Pretrained) -> None:
         return
 
     vocabulary = str(getattr(tokenizer, "vocab_file", ""))
+    if vocabulary.endswith(".model"):
+        read_as_sentencepiece(tokenizer, SentencePieceExtractor(vocabulary).proto)
+
+
+def read_as_sentencepiece(tokenizer: Any, proto: Any) -> None:
+    """Let a tokenizer read texts as the sentencepiece model does that it was made from.
+
+    transformers 5.23 leaves out the table of normalization (NFKC), and of models like Llama's (BPE
+    that falls back to bytes) the blank before a text, and the start token where
+    `tokenizer_config.json` does not ask for it.
+
+    Args:
+        tokenizer: a fast tokenizer.
+        proto: the `ModelProto` of its file.
+    """
+    from tokenizers import normalizers, pre_tokenizers  # start-up time
+
+    backend = tokenizer.backend_tokenizer
     steps = _steps(backend.normalizer)
+    table = proto.normalizer_spec.precompiled_charsmap
     has_table = any(isinstance(step, normalizers.Precompiled) for step in steps)
-    if vocabulary.endswith(".model") and not has_table:
-        proto: Any = SentencePieceExtractor(vocabulary).proto
-        table = proto.normalizer_spec.precompiled_charsmap
-        if table:
-            backend.normalizer = normalizers.Sequence([normalizers.Precompiled(table), *steps])
+    if table and not has_table:
+        backend.normalizer = normalizers.Sequence([normalizers.Precompiled(table), *steps])
+
+    is_bpe = proto.trainer_spec.model_type == _BPE
+    if is_bpe and proto.trainer_spec.byte_fallback:
+        blank = "first" if proto.normalizer_spec.add_dummy_prefix else "never"
+        backend.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=blank, split=False)
+        tokenizer.add_bos_token = tokenizer.init_kwargs.get("add_bos_token", True)
 
 
 def _steps(normalizer: Any) -> list[Any]:
@@ -162,6 +188,23 @@ def _steps(normalizer: Any) -> list[Any]:
         steps: Any = normalizer
         return list(steps)
     return [] if normalizer is None else [normalizer]
+
+
+def _mark_language(tokenizer: Any, language: str, name: str) -> None:
+    """Let the tokenizer of mBART or NLLB mark texts by the token of their language.
+
+    It would read all as English. Where no token (`he_IL`, `heb_Hebr`) is the language's, what the
+    folder sets stays.
+    """
+    marked = getattr(tokenizer, "src_lang", None)
+    if marked is None:
+        return
+    if tokenizer.convert_tokens_to_ids(marked) == tokenizer.unk_token_id:
+        raise _no_tokenizer(name)
+    tokens = [token.content for token in tokenizer.added_tokens_decoder.values()]
+    own = [token for token in tokens if canonical(token) == language]
+    if own:
+        tokenizer.src_lang = own[0]
 
 
 def _end_texts(tokenizer: Any) -> None:
@@ -200,8 +243,9 @@ def _words(tokenizer: Any) -> dict[str, int]:
 
 def _no_tokenizer(name: str) -> ConfigError:
     return ConfigError(
-        f"encoder.name={name}: no tokenizer in {name}; add the files of the tokenizer that the "
-        "model was trained with (tokenizer.json, or vocab.txt, *.model, vocab.json and merges.txt)"
+        f"encoder.name={name}: no complete tokenizer in {name}; add the files of the tokenizer "
+        "that the model was trained with (tokenizer.json, or vocab.txt, *.model, vocab.json and "
+        "merges.txt)"
     )
 
 
@@ -292,16 +336,22 @@ class Tokenized(Pretrained, Protocol):
 
 
 def load_tokenizer(
-    config: Tokenized, markers: Sequence[str], texts: Iterable[str], cache: Path
+    config: Tokenized,
+    markers: Sequence[str],
+    texts: Iterable[str],
+    cache: Path,
+    language: str = UNDETERMINED,
 ) -> Any:
     """Load the encoder's tokenizer and add the markers to it as one special token each.
 
     For `name=scratch` it is trained on `texts`, which are not read otherwise, and kept in `cache`.
+    `language` is that of the texts, which some tokenizers mark by a token.
     """
     if config.name == "scratch":
         tokenizer = _trained(sorted(set(texts)), config.scratch.vocabulary, cache)
     else:
         tokenizer = pretrained_tokenizer(config)
+        _mark_language(tokenizer, language, config.name)
     # Plain strings, not AddedToken(lstrip, rstrip): those swallow spaces and shift the offsets.
     tokenizer.add_tokens(list(markers), special_tokens=True)
     model = tokenizer.backend_tokenizer.model

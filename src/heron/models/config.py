@@ -53,7 +53,7 @@ class EncoderConfig(ConstrainedConfig):
     revision: str | None = None  # branch, tag or commit on the hub
     max_length: Annotated[int, Ge(8)] = 512  # longest sequence, in tokens, special tokens included
     # which text of a pair is cut: `only_first` (the premise), `only_second`, or `longest_first`
-    # (token by token, the longer one)
+    # (token by token, the longer one), as all do where the other text is too long itself
     truncation: Annotated[str, OneOf("only_first", "only_second", "longest_first")] = "only_first"
     # tokens beyond `max_length`: `truncate` drops and counts them; `windows` reads the text in
     # overlapping windows, each with the whole other text

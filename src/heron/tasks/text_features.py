@@ -3,6 +3,7 @@
 Shape suffixes: S sequences, R rows, L tokens of one sequence.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -28,8 +29,8 @@ def text_features(examples: Sequence[Example], tokenizer: Any, options: FeatureO
             `separate` (a sequence for the premise, then one for the hypothesis).
 
     Returns:
-        The features. `truncated_R` marks rows that the length limit cuts; a pair whose second text
-        leaves no room for the first is in `refused`.
+        The features. `truncated_R` marks rows that the length limit cuts. Where the text of a pair
+        that is never cut leaves no room for the other, the longer one is cut.
     """
     forms = ("premise", "hypothesis") if options.input == "separate" else (options.input,)
     rows = []
@@ -49,13 +50,11 @@ class TextRow(NamedTuple):
     own: Any = None  # what the task needs of it for its columns
 
 
-def _joined(parts: Sequence[TextRow | Problem]) -> TextRow | Problem:
-    """Join the sequences of one example; its first problem, if there is one."""
+def _joined(parts: Sequence[TextRow]) -> TextRow:
+    """Join the sequences of one example."""
     sequences = []
     is_cut = False
     for part in parts:
-        if isinstance(part, Problem):
-            return part
         sequences += part.sequences
         is_cut = is_cut or part.cut
     return TextRow(sequences, is_cut)
@@ -131,7 +130,7 @@ def second_start(encoding: Any) -> int:
 
 def _encode(
     examples: Sequence[Example], tokenizer: Any, options: FeatureOptions, form: str
-) -> list[TextRow | Problem]:
+) -> list[TextRow]:
     """Encode each example whole, then those that are too long again, cut or in windows.
 
     Args:
@@ -141,7 +140,7 @@ def _encode(
         form: `text`, `pair`, `premise` or `hypothesis`.
 
     Returns:
-        For each example its sequences, or why it has none.
+        The sequences of each example.
     """
     texts = [_texts(example, options, form) for example in examples]
     is_pair = len(texts[0]) == 2
@@ -151,28 +150,48 @@ def _encode(
     backend.no_padding()
     whole = backend.encode_batch_fast(texts if is_pair else [text for (text,) in texts])
 
-    truncation = options.truncation if is_pair else "longest_first"  # one text: cut at its end
-    never_cut = {"only_first": "hypothesis", "only_second": "premise"}.get(truncation)
-
     rows = []
-    too_long = []
+    too_long = defaultdict(list)  # by what is cut of them
     for number, encoding in enumerate(whole):
-        row: TextRow | Problem = TextRow([(token_ids(encoding.ids), second_start(encoding))], False)
+        rows.append(TextRow([(token_ids(encoding.ids), second_start(encoding))], False))
         if len(encoding) > options.max_length:
-            problem = None
-            if never_cut is not None:
-                problem = no_room(examples[number], encoding.sequence_ids, never_cut, options)
-            if problem is None:
-                too_long.append(number)
-            else:
-                row = problem
-        rows.append(row)
-    if not too_long:
-        return rows
+            cut = _cut_text(encoding.sequence_ids, options) if is_pair else "longest_first"
+            too_long[cut].append(number)
 
-    in_windows = options.overflow == "windows"
-    long_texts = [texts[number] for number in too_long]
-    columns = [list(column) for column in zip(*long_texts, strict=True)]
+    for truncation, numbers in too_long.items():
+        long_texts = [texts[number] for number in numbers]
+        shortened = _shorten(long_texts, tokenizer, options, truncation)
+        for number, row in zip(numbers, shortened, strict=True):
+            rows[number] = row
+    return rows
+
+
+def _cut_text(sources: Sequence[int | None], options: FeatureOptions) -> str:
+    """Choose what to cut of a pair: the longer text where the other one leaves no room.
+
+    Args:
+        sources: the text of each token, 0 or 1; None of special ones.
+        options: of tokenization.
+    """
+    whole = {"only_first": 1, "only_second": 0}.get(options.truncation)
+    has_room = sources.count(whole) <= room_beside(sources, options)
+    return options.truncation if has_room else "longest_first"
+
+
+def _shorten(
+    texts: Sequence[tuple[str, ...]], tokenizer: Any, options: FeatureOptions, truncation: str
+) -> list[TextRow]:
+    """Encode texts, or pairs, that are too long.
+
+    Args:
+        texts: one or two of each example.
+        tokenizer: see `text_features`.
+        options: of tokenization; `overflow` asks for windows, of which the next has the rest.
+        truncation: what is cut; `longest_first` of a pair leaves no text whole, so no windows.
+    """
+    columns = [list(column) for column in zip(*texts, strict=True)]
+    both_are_cut = len(columns) == 2 and truncation == "longest_first"
+    in_windows = options.overflow == "windows" and not both_are_cut
     encoded = tokenizer(
         *columns,
         truncation=truncation,
@@ -180,14 +199,11 @@ def _encode(
         return_overflowing_tokens=in_windows,
         stride=options.stride if in_windows else 0,
     )
-
-    sources = encoded["overflow_to_sample_mapping"] if in_windows else range(len(too_long))
-    sequences: list[list[tuple[np.ndarray, int]]] = [[] for _ in too_long]
+    sources = encoded["overflow_to_sample_mapping"] if in_windows else range(len(texts))
+    sequences: list[list[tuple[np.ndarray, int]]] = [[] for _ in texts]
     for encoding, source in zip(encoded.encodings, sources, strict=True):
         sequences[source].append((token_ids(encoding.ids), second_start(encoding)))
-    for number, windows in zip(too_long, sequences, strict=True):
-        rows[number] = TextRow(windows, not in_windows)  # with windows, the next one has the rest
-    return rows
+    return [TextRow(windows, not in_windows) for windows in sequences]
 
 
 def _texts(example: Example, options: FeatureOptions, form: str) -> tuple[str, ...]:
@@ -205,31 +221,12 @@ def _texts(example: Example, options: FeatureOptions, form: str) -> tuple[str, .
     return example.text, hypothesis
 
 
-def no_room(
-    example: Example, sources: Sequence[int | None], whole: str, options: FeatureOptions
-) -> Problem | None:
-    """Find that the text which is never cut, such as `hypothesis`, leaves no room for the other.
+def room_beside(sources: Sequence[int | None], options: FeatureOptions) -> int:
+    """Count the tokens that a text may have which is never cut, so that the other has one.
 
     Args:
-        example: whose guid the problem names.
-        sources: the text of each token, 0 or 1; None of special ones.
-        whole: the text that is never cut: `premise`, `hypothesis` or `question`.
-        options: of tokenization.
-
-    Returns:
-        The problem; None where there is room for a token of the other text.
+        sources: the text of each token of the pair, 0 or 1; None of special ones.
+        options: of tokenization; each window needs a token that it does not share.
     """
-    length = sources.count(1 if whole == "hypothesis" else 0)
-    room = options.max_length - sources.count(None) - 1
-    also = ""
-    fix = ["encoder.max_length allows more", "data.on_cut=drop leaves such rows out"]
-    if options.overflow == "windows":
-        room -= options.stride  # each window needs a new token
-        also = f", after the {options.stride} that windows share,"
-        fix.insert(0, "a smaller encoder.stride allows more")
-    elif whole != "question":
-        fix.insert(0, "encoder.truncation=longest_first cuts both")
-    if length <= room:
-        return None
-    message = f"its {whole} has {length} tokens and leaves none of {options.max_length}{also}"
-    return Problem(example.guid, f"{message} for the other text", tuple(fix))
+    shared = options.stride if options.overflow == "windows" else 0
+    return options.max_length - sources.count(None) - 1 - shared

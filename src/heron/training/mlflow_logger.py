@@ -1,6 +1,5 @@
 """MLflow beside `metrics.csv`: one MLflow run per run folder, continued on resume."""
 
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +7,6 @@ from pytorch_lightning.loggers import MLFlowLogger
 
 from heron.base.files import fingerprint, locked, read_json, write_json
 from heron.base.run_folder import RunFolder
-
-_DATABASE = "sqlite:///"  # before the path of the file
 
 
 class MLFlowFolderLogger(MLFlowLogger):
@@ -42,10 +39,13 @@ class MLFlowFolderLogger(MLFlowLogger):
         record = folder.last.parent / "mlflow.json"  # beside `last.ckpt`: starting over removes it
         server = fingerprint(tracking_uri)  # which may have a password
         stored = read_json(record) if record.is_file() else {}
-        if not run_id and stored.get("server") == server:
+        is_stored = stored.get("server") == server
+        if not run_id and is_stored and _is_kept(stored["run_id"], tracking_uri):
             run_id = stored["run_id"]
 
-        with _alone(tracking_uri):  # the first process makes the database and the experiment
+        # The first process makes the database and the experiment; at once, all but one would fail.
+        runs = folder.path.parent.parent
+        with locked(runs / f".mlflow-{server[:16]}.lock"):
             super().__init__(
                 experiment_name=experiment_name,
                 run_name=run_name or f"{folder.path.parent.name}/{folder.path.name}",
@@ -69,9 +69,15 @@ class MLFlowFolderLogger(MLFlowLogger):
             super().log_hyperparams(params)
 
 
-def _alone(tracking_uri: str) -> AbstractContextManager[None]:
-    """Keep other processes from making a database at the same time, in which all but one fail."""
-    if tracking_uri.startswith(_DATABASE):
-        path = tracking_uri.removeprefix(_DATABASE)
-        return locked(f"{path}.lock")
-    return nullcontext()
+def _is_kept(run_id: str, tracking_uri: str) -> bool:
+    """Tell whether a run is still there; somebody may have deleted it."""
+    from mlflow.exceptions import MlflowException  # an optional package
+    from mlflow.tracking import MlflowClient
+
+    try:
+        stage = MlflowClient(tracking_uri).get_run(run_id).info.lifecycle_stage
+    except MlflowException as error:
+        if error.error_code != "RESOURCE_DOES_NOT_EXIST":
+            raise
+        return False
+    return bool(stage == "active")

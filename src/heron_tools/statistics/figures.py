@@ -50,17 +50,7 @@ def histograms(
 def _draw_histogram(axes: Axes, label: str, values: Mapping[str, np.ndarray]) -> None:
     """Draw one panel; see `histograms`."""
     numbers = np.concatenate(list(values.values())) if values else np.zeros(1)
-    if label:
-        low = 0.0
-        high = float(np.quantile(numbers, _TAIL))
-    else:
-        low = float(np.quantile(numbers, 1 - _TAIL))
-        high = 1.0
-
-    edges = np.linspace(low, max(high, low + 1e-6), _BINS + 1)
-    if label and high <= 2 * _BINS:  # one bar for each number of words
-        edges = np.arange(0.5, max(high, 1) + 1.5)
-
+    edges = _length_edges(numbers) if label else _share_edges(numbers)
     for (name, set_values), colour in zip(values.items(), PALETTE, strict=False):
         size = len(set_values)
         inside = np.clip(set_values, edges[0], edges[-1])
@@ -72,3 +62,19 @@ def _draw_histogram(axes: Axes, label: str, values: Mapping[str, np.ndarray]) ->
     axes.set(xlabel=f"{label or '1 - summary / article'} (dashed: mean)", ylabel="share")
     axes.grid(axis="y", color=FAINT, linewidth=0.8)
     axes.set_axisbelow(True)
+
+
+def _length_edges(numbers: np.ndarray) -> np.ndarray:
+    """Place the edges of a histogram's bars from no words to the longest texts, without the tail.
+
+    Short texts have a bar for each number of words.
+    """
+    high = np.quantile(numbers, _TAIL)
+    if high <= 2 * _BINS:
+        return np.arange(0.5, max(high, 1) + 1.5)
+    return np.linspace(0, high, _BINS + 1)
+
+
+def _share_edges(numbers: np.ndarray) -> np.ndarray:
+    """Place the edges of a histogram's bars from the smallest shares, without the tail, to 1."""
+    return np.linspace(np.quantile(numbers, 1 - _TAIL), 1, _BINS + 1)

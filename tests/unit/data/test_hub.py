@@ -5,6 +5,7 @@ import importlib.util
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from huggingface_hub import constants
@@ -14,12 +15,28 @@ from tokenizers import Tokenizer, normalizers
 from tokenizers.models import BPE, Unigram, WordLevel, WordPiece
 from tokenizers.pre_tokenizers import Digits, Metaspace, Sequence, Whitespace
 from tokenizers.processors import TemplateProcessing
-from transformers import AutoConfig, BertConfig, GPT2Config, PreTrainedTokenizerFast
+from transformers import (
+    AutoConfig,
+    BertConfig,
+    GPT2Config,
+    MBart50Tokenizer,
+    MBartConfig,
+    MBartTokenizer,
+    NllbTokenizer,
+    PreTrainedTokenizerFast,
+)
 
 from heron.base.errors import ConfigError
 from heron.base.files import seal
 from heron.data import hub as module
-from heron.data.hub import identity, load_tokenizer, origin, unused_share, vocabulary_size
+from heron.data.hub import (
+    identity,
+    load_tokenizer,
+    origin,
+    read_as_sentencepiece,
+    unused_share,
+    vocabulary_size,
+)
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
@@ -224,6 +241,68 @@ def test_a_decoder_that_only_begins_its_texts_ends_them_too_and_can_be_padded(tm
     assert loaded.pad_token_id == 4
 
 
+@pytest.mark.parametrize(
+    ("blank", "settings", "expected"),
+    [
+        (True, {}, ["<s>", "▁a", "b"]),  # Llama and Mistral
+        (False, {}, ["<s>", "a", "b"]),  # Gemma
+        (True, {"add_bos_token": False}, ["▁a", "b"]),
+    ],
+)
+def test_sentencepiece_models_of_decoders_are_read_as_they_were_trained(blank, settings, expected):
+    pieces = ["<unk>", "<s>", "</s>", "▁", "a", "b", "▁a"]
+    merges = [("▁", "a")]
+    backend = Tokenizer(BPE({piece: n for n, piece in enumerate(pieces)}, merges))
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=backend, bos_token="<s>", eos_token="</s>", **settings
+    )
+    proto = SimpleNamespace(
+        trainer_spec=SimpleNamespace(model_type=2, byte_fallback=True),
+        normalizer_spec=SimpleNamespace(precompiled_charsmap=b"", add_dummy_prefix=blank),
+    )
+    read_as_sentencepiece(tokenizer, proto)
+    assert tokenizer("ab").tokens() == expected
+
+
+def save_multilingual(kind, folder: Path) -> Path:
+    vocabulary = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "▁": 4, "a": 5, "<mask>": 6}
+    if kind is not NllbTokenizer:
+        vocabulary = [(piece, -1.0) for piece in vocabulary]
+    kind(vocab=vocabulary).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("kind", "language", "token"),
+    [
+        (MBartTokenizer, "ro", "ro_RO"),
+        (MBartTokenizer, "he", "en_XX"),  # it has none for Hebrew
+        (MBart50Tokenizer, "he", "he_IL"),
+        (MBart50Tokenizer, "fil", "tl_XX"),
+        (NllbTokenizer, "he", "heb_Hebr"),
+        (NllbTokenizer, "zh-Hant", "zho_Hant"),
+        (NllbTokenizer, "und", "eng_Latn"),
+    ],
+)
+def test_a_multilingual_tokenizer_marks_texts_by_their_language(kind, language, token, tmp_path):
+    folder = save_multilingual(kind, tmp_path)
+    MBartConfig(vocab_size=300).save_pretrained(folder)
+    tokenizer = load_tokenizer(EncoderConfig(name=str(folder)), (), (), tmp_path, language)
+    texts = tokenizer("a").tokens(), tokenizer("a", "a").tokens()
+    for tokens in texts:
+        assert [t for t in tokens if t in ("ro_RO", "en_XX", "eng_Latn") or t == token] == [token]
+
+
+def test_a_tokenizer_without_the_token_of_its_language_is_refused(tmp_path):
+    folder = save_multilingual(NllbTokenizer, tmp_path)
+    MBartConfig(vocab_size=300).save_pretrained(folder)
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    settings["src_lang"] = "heb_Latn"
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    with pytest.raises(ConfigError, match="no complete tokenizer"):
+        load(folder)
+
+
 SPECIAL_TOKENS = {
     "unk_token": "<unk>",
     "pad_token": "<pad>",
@@ -306,7 +385,7 @@ WORDS = {word: number for number, word in enumerate((*SPECIAL, *ENGLISH.alphabet
 )
 def test_a_folder_without_a_tokenizer_is_refused(kind, tmp_path):
     AutoConfig.for_model(kind).save_pretrained(tmp_path)
-    with pytest.raises(ConfigError, match=f"no tokenizer in {tmp_path}"):
+    with pytest.raises(ConfigError, match=f"no complete tokenizer in {tmp_path}"):
         load(tmp_path)
 
 

@@ -189,12 +189,11 @@ def test_windows_hold_every_premise_token_share_the_stride_and_the_hypothesis(
     assert features.units().sizes_U.tolist() == [len(windows)]
 
 
-def test_a_pair_that_fits_whole_is_never_refused_for_its_windows():
+def test_a_pair_that_fits_whole_is_never_cut_for_its_windows():
     options = dataclasses.replace(OPTIONS, overflow="windows", stride=10, max_length=24)
     long = " ".join(LETTERS[:16])
     features = text_features([example("a b", long), example(long, long, "g1")], BERT, options)
-    assert features.guids == ["g0"]
-    assert [problem.where for problem in features.refused] == ["g1"]
+    assert features.truncated_R.tolist() == [False, True]
 
 
 def test_windows_of_a_single_text_hold_all_of_it():
@@ -239,40 +238,31 @@ def long_and_short():
     return [example("a", "e", "short"), example("a", long, "long-1"), example("a", long, "long-2")]
 
 
-def test_a_hypothesis_that_leaves_no_room_is_refused_by_guid_with_a_fix():
+def test_a_hypothesis_that_leaves_no_room_is_cut_beside_rows_that_fit():
     features = text_features(long_and_short(), BERT, OPTIONS)
-    assert features.guids == ["short"]
-    assert len(features.labels_R) == len(features.truncated_R) == len(features.sequences_R) == 1
-    first, second = features.refused
-    assert (first.where, second.where) == ("long-1", "long-2")
-    assert first.what == "its hypothesis has 21 tokens and leaves none of 24 for the other text"
-    for key in ("encoder.truncation=longest_first", "encoder.max_length", "data.on_cut=drop"):
-        assert key in str(first)
+    longest_first = dataclasses.replace(OPTIONS, truncation="longest_first")
+    assert features.guids == ["short", "long-1", "long-2"]
+    assert features.truncated_R.tolist() == [False, True, True]
+    assert sequences(features) == sequences(text_features(long_and_short(), BERT, longest_first))
+    assert features.refused == []
 
 
 @pytest.mark.parametrize(
-    ("changes", "words", "kept"),
-    [
-        *(({}, words, kept) for words, kept in ((20, 1), (21, 0))),
-        *(
-            ({"overflow": "windows", "stride": 5}, words, kept)
-            for words, kept in ((15, 1), (16, 0))
-        ),
-    ],
+    ("changes", "words"),
+    [({}, 20), ({"overflow": "windows", "stride": 5}, 15), ({"truncation": "only_second"}, 20)],
 )
-def test_a_hypothesis_must_leave_room_for_something_new(changes, words, kept):
-    row = example("a e i o u " * 9, " ".join(LETTERS[:words]))
-    features = text_features([row], BERT, dataclasses.replace(OPTIONS, **changes))
-    assert len(features) == kept
-    for problem in features.refused:  # windows refuse longest_first
-        assert ("longest_first" in str(problem)) != ("encoder.stride" in str(problem))
+def test_a_text_stays_whole_while_it_leaves_room_for_something_new(changes, words):
+    def cut(count):
+        whole_text = " ".join(LETTERS[:count])
+        other = "a e i o u " * 9
+        is_premise = options.truncation == "only_second"
+        pair = (whole_text, other) if is_premise else (other, whole_text)
+        features = text_features([example(*pair)], BERT, options)
+        return [ids(BERT, whole_text)[-1] in sequence for sequence in sequences(features)]
 
-
-def test_a_premise_that_must_stay_whole_is_refused_where_it_cannot():
-    options = dataclasses.replace(OPTIONS, truncation="only_second")
-    features = text_features([example(" ".join(LETTERS[:21]), "a")], BERT, options)
-    assert len(features) == 0
-    assert features.refused[0].what.startswith("its premise has 21 tokens")
+    options = dataclasses.replace(OPTIONS, **changes)
+    assert set(cut(words)) == {True}
+    assert cut(words + 1) == [False]
 
 
 @pytest.mark.parametrize("form", ["pair", "separate"])

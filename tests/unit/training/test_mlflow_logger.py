@@ -4,6 +4,7 @@ MLflow is not installed for the tests: its client is one that remembers what it 
 """
 
 import sys
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -16,13 +17,22 @@ RUNS = {}
 LOCKED = []
 
 
+class MissingRunError(Exception):
+    """MLflow's error for a run that its server does not have."""
+
+    error_code = "RESOURCE_DOES_NOT_EXIST"
+
+
 class Client:
     """The part of MLflow's client that Lightning calls."""
 
+    runs: Path
+
     def __init__(self, tracking_uri):
-        LOCKED.append(is_locked(f"{tracking_uri.removeprefix('sqlite:///')}.lock"))
+        pass
 
     def get_experiment_by_name(self, name):
+        LOCKED.append([is_locked(path) for path in self.runs.glob(".mlflow-*.lock")])
         return SimpleNamespace(experiment_id=name, lifecycle_stage="active")
 
     def create_run(self, experiment_id, tags):
@@ -31,7 +41,12 @@ class Client:
         return self.get_run(run_id)
 
     def get_run(self, run_id):
-        return SimpleNamespace(info=SimpleNamespace(run_id=run_id, experiment_id="heron"))
+        if RUNS[run_id]["status"] == "gone":
+            raise MissingRunError("not found")
+        stage = "deleted" if RUNS[run_id]["status"] == "deleted" else "active"
+        return SimpleNamespace(
+            info=SimpleNamespace(run_id=run_id, experiment_id="heron", lifecycle_stage=stage)
+        )
 
     def update_run(self, run_id, status):
         RUNS[run_id]["status"] = status
@@ -44,11 +59,13 @@ class Client:
 
 
 @pytest.fixture(autouse=True)
-def mlflow(monkeypatch):
+def mlflow(monkeypatch, tmp_path):
+    Client.runs = tmp_path
     RUNS.clear()
     LOCKED.clear()
     names = {
         "mlflow": {"set_tracking_uri": lambda uri: None},
+        "mlflow.exceptions": {"MlflowException": MissingRunError},
         "mlflow.tracking": {"MlflowClient": Client},
         "mlflow.entities": {"Param": lambda key, value: (key, value)},
         "mlflow.utils": {},
@@ -78,7 +95,7 @@ def test_a_resumed_run_continues_its_mlflow_run(tmp_path):
 
 
 def test_other_folders_and_servers_have_runs_of_their_own(tmp_path):
-    opened(tmp_path / "sweep" / "one")
+    opened(tmp_path / "sweep" / "one", "https://example.org")
     opened(tmp_path / "sweep" / "two")
     opened(tmp_path / "sweep" / "two", "https://me:hunter2hunter2@example.org")
     assert [run["name"] for run in RUNS.values()] == ["sweep/one", "sweep/two", "sweep/two"]
@@ -86,7 +103,16 @@ def test_other_folders_and_servers_have_runs_of_their_own(tmp_path):
     assert "hunter2" not in "".join(written)
 
 
-def test_one_process_at_a_time_makes_the_database(tmp_path):
-    opened(tmp_path / "one")
-    opened(tmp_path / "two", "https://example.org")
-    assert LOCKED == [True, False]
+@pytest.mark.parametrize("status", ["deleted", "gone"])
+def test_a_run_that_somebody_deleted_is_begun_anew(status, tmp_path):
+    opened(tmp_path / "sweep" / "job")
+    RUNS["run 0"]["status"] = status
+    again = opened(tmp_path / "sweep" / "job")
+    assert again.run_id == "run 1"
+    assert RUNS["run 1"]["params"] == [("seed", "0")]
+
+
+def test_one_process_at_a_time_makes_the_database_and_the_experiment(tmp_path):
+    opened(tmp_path / "sweep" / "one", "https://example.org")
+    opened(tmp_path / "other" / "two", "https://example.org")
+    assert LOCKED == [[True], [True]]

@@ -24,7 +24,7 @@ from heron.tasks.text_features import (
     TextRow,
     TokenSpan,
     features_of,
-    no_room,
+    room_beside,
     second_start,
     token_span,
 )
@@ -190,23 +190,17 @@ def _windows(example: Example, encoding: Any, options: FeatureOptions) -> TextRo
     sources = encoding.sequence_ids  # 0: question, 1: context, None: special token
     length = sources.count(1)  # 0 for a text without any character that the tokenizer knows
     begin = sources.index(1) if length else len(sources)
+    stop = begin + length
 
     offsets_N2 = np.asarray(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-    chars_N2 = token_chars(example.text, offsets_N2[begin : begin + length])
+    chars_N2 = token_chars(example.text, offsets_N2[begin:stop])
 
     room = options.max_length - (len(sources) - length)
-    if length > room:
-        problem = no_room(example, sources, "question", options)
-        if problem is not None:
-            return problem
+    asked = sources.count(0)
+    if length > room and asked > room_beside(sources, options):
+        return _without_room(example, asked, options)
 
-    # As the tokenizer would cut the context: first token, end exclusive.
-    starts: Sequence[int] = [0]
-    if options.overflow == "windows" and length > room:
-        step = room - options.stride
-        starts = range(0, length - room + step, step)
-    parts = [(start, min(start + room, length)) for start in starts]
-
+    parts = _parts(length, room, options)
     golds = [token_span(chars_N2, span) for span in example.spans]
     golds_inside = [_golds_inside(golds, start, end) for start, end in parts]
     # Each window has its answers in order, and the first one is compared with the text.
@@ -221,7 +215,7 @@ def _windows(example: Example, encoding: Any, options: FeatureOptions) -> TextRo
     windows = []
     for (start, end), inside in zip(parts, golds_inside, strict=True):
         window_ids = ids[begin + start : begin + end]
-        sequence = ids[:begin] + window_ids + ids[begin + length :]
+        sequence = ids[:begin] + window_ids + ids[stop:]
         sequences.append((token_ids(sequence), second))
 
         chars_L2 = np.full((len(sequence), 2), -1, dtype=np.int32)
@@ -276,6 +270,35 @@ def _fit(
         if gold is None or char_span(chars_N2, *gold) != example.spans[number]:
             return INEXACT
     return EXACT
+
+
+def _parts(length: int, room: int, options: FeatureOptions) -> list[tuple[int, int]]:
+    """Divide a context as the tokenizer would cut it.
+
+    Args:
+        length: of the context, in tokens.
+        room: for it in a sequence, in tokens.
+        options: with `overflow=truncate`, there is one part.
+
+    Returns:
+        First token and end (exclusive) of each part.
+    """
+    if options.overflow != "windows" or length <= room:
+        return [(0, min(room, length))]
+    step = room - options.stride
+    starts = range(0, length - room + step, step)
+    return [(start, min(start + room, length)) for start in starts]
+
+
+def _without_room(example: Example, asked: int, options: FeatureOptions) -> Problem:
+    """Say that a question, of `asked` tokens, leaves no room for a token of its context."""
+    fixes = ["encoder.max_length allows more", "data.on_cut=drop leaves such rows out"]
+    beside = ""
+    if options.overflow == "windows":
+        beside = f", after the {options.stride} that windows share,"
+        fixes.insert(0, "a smaller encoder.stride allows more")
+    message = f"its question has {asked} tokens and leaves none of {options.max_length}{beside}"
+    return Problem(example.guid, f"{message} for the other text", tuple(fixes))
 
 
 def _no_answer_left(example: Example, fit: int, options: FeatureOptions) -> Problem:

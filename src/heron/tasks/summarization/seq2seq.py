@@ -236,7 +236,11 @@ def _complete_special_tokens(model: Any, tokenizer: Any) -> None:
 
 
 def _begin_as_trained(model: Any, tokenizer: Any) -> None:
-    """Let summaries begin with the token that training puts first: mBART's is the language."""
+    """Let summaries begin with the tokens that training puts first: mBART's are the language's."""
+    first_token = tokenizer("a").input_ids[0]
+    is_forced = model.generation_config.forced_bos_token_id is not None
+    if is_forced and first_token in tokenizer.all_special_ids:
+        model.generation_config.forced_bos_token_id = first_token
     if hasattr(model, "prepare_decoder_input_ids_from_labels"):
         ends_1M = torch.tensor([tokenizer("").input_ids])
         first = int(model.prepare_decoder_input_ids_from_labels(labels=ends_1M)[0, 0])
@@ -337,11 +341,8 @@ def _from_pretrained(
             model.encoder.pooler = None  # drawn at random on loading; nothing reads it
     elif tokenizer is not None:
         grow_embeddings(model, vocabulary_size(tokenizer))
-    key = "decoder_start_token_id"
-    both = (model.config, model.generation_config)
-    names_start = any(getattr(part, key, None) is not None for part in both)
     _complete_special_tokens(model, tokenizer)
-    if tokenizer is not None and not names_start:
+    if tokenizer is not None:
         _begin_as_trained(model, tokenizer)
     check_encoder(config, model.get_encoder())
     for part in parts:

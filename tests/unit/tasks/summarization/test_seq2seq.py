@@ -1,6 +1,7 @@
 """Encoder-decoders: pretrained ones, and decoders begun from any encoder."""
 
 import dataclasses
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -227,15 +228,30 @@ def test_an_mbart_begins_summaries_with_the_language_that_training_puts_first(
         **SPECIAL,
         **sizes,
     )
-    MBartForConditionalGeneration(shape).save_pretrained(tmp_path)
+    model = MBartForConditionalGeneration(shape)
+    other = tokenizer.vocab["[UNK]"]  # another language, which the folder begins summaries with
+    model.generation_config.update(decoder_start_token_id=other)
+    model.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
-    (tmp_path / "generation_config.json").unlink()
 
     encoder = build_encoder(config_of(tmp_path, "seq2seq"), tokenizer)
     target_1M = torch.tensor([tokenizer("a").input_ids])
     first = encoder._shifted(target_1M)[0, 0]
     assert first == encoder.model.generation_config.decoder_start_token_id
     assert first == tokenizer.mask_token_id
+
+
+def test_a_forced_first_token_is_the_one_that_gold_summaries_begin_with(
+    tiny_seq2seq, config_of, tmp_path
+):
+    folder = shutil.copytree(tiny_seq2seq("led"), tmp_path / "model")
+    tokenizer = tokenizer_of(folder)
+    settings = GenerationConfig.from_pretrained(folder)
+    settings.forced_bos_token_id = tokenizer.vocab["[UNK]"]
+    settings.save_pretrained(folder)
+    encoder = build_encoder(config_of(folder, "seq2seq"), tokenizer)
+    forced = encoder.model.generation_config.forced_bos_token_id
+    assert forced == tokenizer("a").input_ids[0]
 
 
 @pytest.mark.parametrize("kind", quick(["warm_start", *KINDS]))
