@@ -193,6 +193,11 @@ class FeatureOptions:
     trailing_separator: bool = False  # write it after the hypothesis as well
     own: Any = None  # of the task, see `Task.feature_options`: hashable, any dataclass or value
 
+    @property
+    def shared(self) -> int:
+        """Tokens that neighbouring windows share; 0 without windows."""
+        return self.stride if self.overflow == "windows" else 0
+
     def label_ids(self, examples: Sequence[Example]) -> np.ndarray:
         """Number the labels of some examples, int32."""
         ids: dict[str | None, int] = {None: UNLABELLED}

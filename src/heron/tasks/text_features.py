@@ -173,9 +173,9 @@ def _cut_text(sources: Sequence[int | None], options: FeatureOptions) -> str:
         sources: the text of each token, 0 or 1; None of special ones.
         options: of tokenization.
     """
-    whole = {"only_first": 1, "only_second": 0}.get(options.truncation)
-    has_room = sources.count(whole) <= room_beside(sources, options)
-    return options.truncation if has_room else "longest_first"
+    whole = 0 if options.truncation == "only_second" else 1  # nothing is whole in longest_first
+    room = options.max_length - sources.count(None) - sources.count(whole)
+    return options.truncation if room > options.shared else "longest_first"
 
 
 def _shorten(
@@ -219,14 +219,3 @@ def _texts(example: Example, options: FeatureOptions, form: str) -> tuple[str, .
         end = options.separator if options.trailing_separator else ""
         return (f"{example.text}{options.separator}{hypothesis}{end}",)
     return example.text, hypothesis
-
-
-def room_beside(sources: Sequence[int | None], options: FeatureOptions) -> int:
-    """Count the tokens that a text may have which is never cut, so that the other has one.
-
-    Args:
-        sources: the text of each token of the pair, 0 or 1; None of special ones.
-        options: of tokenization; each window needs a token that it does not share.
-    """
-    shared = options.stride if options.overflow == "windows" else 0
-    return options.max_length - sources.count(None) - 1 - shared

@@ -8,6 +8,8 @@ from pytorch_lightning.loggers import MLFlowLogger
 from heron.base.files import fingerprint, locked, read_json, write_json
 from heron.base.run_folder import RunFolder
 
+_DATABASE = "sqlite:///"  # before the path of the file
+
 
 class MLFlowFolderLogger(MLFlowLogger):
     """Lightning's logger, with the run that the folder had before."""
@@ -39,13 +41,11 @@ class MLFlowFolderLogger(MLFlowLogger):
         record = folder.last.parent / "mlflow.json"  # beside `last.ckpt`: starting over removes it
         server = fingerprint(tracking_uri)  # which may have a password
         stored = read_json(record) if record.is_file() else {}
-        is_stored = stored.get("server") == server
-        if not run_id and is_stored and _is_kept(stored["run_id"], tracking_uri):
-            run_id = stored["run_id"]
+        if not run_id and stored.get("server") == server:
+            run_id = _if_kept(stored["run_id"], tracking_uri)
 
         # The first process makes the database and the experiment; at once, all but one would fail.
-        runs = folder.path.parent.parent
-        with locked(runs / f".mlflow-{server[:16]}.lock"):
+        with locked(_lock_file(tracking_uri, folder)):
             super().__init__(
                 experiment_name=experiment_name,
                 run_name=run_name or f"{folder.path.parent.name}/{folder.path.name}",
@@ -69,8 +69,15 @@ class MLFlowFolderLogger(MLFlowLogger):
             super().log_hyperparams(params)
 
 
-def _is_kept(run_id: str, tracking_uri: str) -> bool:
-    """Tell whether a run is still there; somebody may have deleted it."""
+def _lock_file(tracking_uri: str, folder: RunFolder) -> Path:
+    """Name the file that jobs of one server lock: beside a database, or else beside the sweeps."""
+    if tracking_uri.startswith(_DATABASE):
+        return Path(f"{tracking_uri.removeprefix(_DATABASE)}.lock")
+    return folder.path.parent.parent / f".mlflow-{fingerprint(tracking_uri)}.lock"
+
+
+def _if_kept(run_id: str, tracking_uri: str) -> str | None:
+    """Return a run's id; None where somebody has deleted the run."""
     from mlflow.exceptions import MlflowException  # an optional package
     from mlflow.tracking import MlflowClient
 
@@ -79,5 +86,5 @@ def _is_kept(run_id: str, tracking_uri: str) -> bool:
     except MlflowException as error:
         if error.error_code != "RESOURCE_DOES_NOT_EXIST":
             raise
-        return False
-    return bool(stage == "active")
+        return None
+    return run_id if stage == "active" else None

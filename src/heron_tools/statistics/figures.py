@@ -49,15 +49,14 @@ def histograms(
 
 def _draw_histogram(axes: Axes, label: str, values: Mapping[str, np.ndarray]) -> None:
     """Draw one panel; see `histograms`."""
-    numbers = np.concatenate(list(values.values())) if values else np.zeros(1)
+    numbers = np.concatenate(list(values.values()) or [np.zeros(1)])
     edges = _length_edges(numbers) if label else _share_edges(numbers)
     for (name, set_values), colour in zip(values.items(), PALETTE, strict=False):
         size = len(set_values)
         inside = np.clip(set_values, edges[0], edges[-1])
         counts, _ = np.histogram(inside, edges)
         axes.stairs(counts / size, edges, color=colour, label=f"{name} (n={size:,})")
-        mean = float(np.mean(set_values))
-        axes.axvline(mean, color=colour, linewidth=0.8, linestyle="--")
+        axes.axvline(set_values.mean(), color=colour, linewidth=0.8, linestyle="--")
 
     axes.set(xlabel=f"{label or '1 - summary / article'} (dashed: mean)", ylabel="share")
     axes.grid(axis="y", color=FAINT, linewidth=0.8)
@@ -77,4 +76,5 @@ def _length_edges(numbers: np.ndarray) -> np.ndarray:
 
 def _share_edges(numbers: np.ndarray) -> np.ndarray:
     """Place the edges of a histogram's bars from the smallest shares, without the tail, to 1."""
-    return np.linspace(np.quantile(numbers, 1 - _TAIL), 1, _BINS + 1)
+    low = min(np.quantile(numbers, 1 - _TAIL), 0.999999)
+    return np.linspace(low, 1, _BINS + 1)

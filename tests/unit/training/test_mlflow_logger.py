@@ -32,7 +32,7 @@ class Client:
         pass
 
     def get_experiment_by_name(self, name):
-        LOCKED.append([is_locked(path) for path in self.runs.glob(".mlflow-*.lock")])
+        LOCKED.append([is_locked(path) for path in self.runs.glob("*mlflow*.lock")])
         return SimpleNamespace(experiment_id=name, lifecycle_stage="active")
 
     def create_run(self, experiment_id, tags):
@@ -95,7 +95,7 @@ def test_a_resumed_run_continues_its_mlflow_run(tmp_path):
 
 
 def test_other_folders_and_servers_have_runs_of_their_own(tmp_path):
-    opened(tmp_path / "sweep" / "one", "https://example.org")
+    opened(tmp_path / "sweep" / "one")
     opened(tmp_path / "sweep" / "two")
     opened(tmp_path / "sweep" / "two", "https://me:hunter2hunter2@example.org")
     assert [run["name"] for run in RUNS.values()] == ["sweep/one", "sweep/two", "sweep/two"]
@@ -112,7 +112,8 @@ def test_a_run_that_somebody_deleted_is_begun_anew(status, tmp_path):
     assert RUNS["run 1"]["params"] == [("seed", "0")]
 
 
-def test_one_process_at_a_time_makes_the_database_and_the_experiment(tmp_path):
-    opened(tmp_path / "sweep" / "one", "https://example.org")
-    opened(tmp_path / "other" / "two", "https://example.org")
+@pytest.mark.parametrize("uri", ["https://example.org", "sqlite:///{}/mlflow.db"])
+def test_one_process_at_a_time_makes_the_database_and_the_experiment(uri, tmp_path):
+    for folder in ("sweep/one", "other/two"):
+        opened(tmp_path / folder, uri.format(tmp_path))
     assert LOCKED == [[True], [True]]

@@ -24,7 +24,6 @@ from heron.tasks.text_features import (
     TextRow,
     TokenSpan,
     features_of,
-    room_beside,
     second_start,
     token_span,
 )
@@ -196,9 +195,8 @@ def _windows(example: Example, encoding: Any, options: FeatureOptions) -> TextRo
     chars_N2 = token_chars(example.text, offsets_N2[begin:stop])
 
     room = options.max_length - (len(sources) - length)
-    asked = sources.count(0)
-    if length > room and asked > room_beside(sources, options):
-        return _without_room(example, asked, options)
+    if length > room and room <= options.shared:
+        return _without_room(example, sources.count(0), options)
 
     parts = _parts(length, room, options)
     golds = [token_span(chars_N2, span) for span in example.spans]
