@@ -10,10 +10,10 @@ import contextlib
 import io
 import re
 import shlex
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 from compositions import raw
 from heron.base.errors import HeronError
@@ -33,6 +33,9 @@ INLINE = re.compile(r"`(heron [^`]+=[^`]+)`")
 MARKED = re.compile(r"^<!-- figures(?: ± (\S+))? of (heron .+?) -->\n((?:.+\n)+)", re.M)
 FIGURE = re.compile(r"(?<![\w.])-?\d*\.\d+")
 INDENTED = re.compile(r"^    (heron (?:.*\\\n)*.*)", re.M)
+
+
+_READING: set[Any] = {parsing}  # modules that read the words of commands
 
 
 class Read(Exception):  # noqa: N818
@@ -88,12 +91,26 @@ def check(words: Sequence[str]) -> str:
             of_data = key.startswith("data.") and not key.startswith("data.files.")
             if of_data and key not in all_keys():
                 return f"{word}: no such key"
-        with mock.patch.object(parsing, "parse", _parsed):
+        with _ending_at_parse():
             try:
                 code = main([name, *rest])
             except Read:
                 return ""
     return said.getvalue() if code else ""
+
+
+@contextlib.contextmanager
+def _ending_at_parse() -> Iterator[None]:
+    """End commands once their words are read; a module imported meanwhile keeps no such parser."""
+    for module in _READING:
+        module.parse = _parsed
+    try:
+        yield
+    finally:
+        for name, module in list(sys.modules.items()):
+            if name != __name__ and getattr(module, "__dict__", {}).get("parse") is _parsed:
+                _READING.add(module)
+                module.parse = parse
 
 
 def _parsed(schema: Any, values: Any, **named: Any) -> None:
