@@ -78,7 +78,7 @@ def built(tmp_path, tiny_encoder, monkeypatch):
     """Return a function that builds a task's module and data as on a GPU."""
     monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())  # it knows no `meta`
     monkeypatch.setattr("heron.dynamics.recorder._TOGETHER", 2)
-    words = ("encoder.fast_dropout=false", "dynamics.enabled=true", "batching.tokens=300")
+    words = ("encoder.kernels=torch", "dynamics.enabled=true", "batching.tokens=300")
     return lambda task, *more: build(task, tmp_path, tiny_encoder, *words, *more)
 
 

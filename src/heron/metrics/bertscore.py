@@ -372,7 +372,7 @@ def _backbone(config: BertScoreConfig) -> tuple[EncoderConfig, dict[str, str]]:
     assert config.model is not None
     name = str(Path(config.model).expanduser())
     layer = config.layer or 0
-    source = EncoderConfig(name=name, num_layers=layer, max_length=8, fast_dropout=False)
+    source = EncoderConfig(name=name, num_layers=layer, max_length=8, kernels="torch")
     try:
         with loading(name):
             content = identity(source)

@@ -71,9 +71,11 @@ class EncoderConfig(ConstrainedConfig):
     # probability for hidden states and attention; null: the encoder's own
     dropout: Fraction | None = None
     attention: str = "sdpa"  # `eager`, `sdpa`, or another implementation in transformers
-    # on a CPU, use faster dropout masks and attention (`models/dropout.py`): the same functions
-    # with other random numbers. Replaces `attention` there.
-    fast_dropout: bool = True
+    # what computes the encoder: `auto` (on a CPU faster dropout masks and attention, which replaces
+    # `attention` there: the same functions with other random numbers, see `models/dropout.py`),
+    # `torch` (always torch's own), or `compiled` (by torch.compile, once for all lengths; a resumed
+    # run then equals the whole one up to rounding only)
+    kernels: Annotated[str, OneOf("auto", "torch", "compiled")] = "auto"
     # recompute activations in the backward pass to save memory
     gradient_checkpointing: bool = False
     # with `freeze=all`, compute the pooled vectors once; false: in every epoch, with the same

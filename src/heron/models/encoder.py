@@ -182,11 +182,21 @@ def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrai
     for parameter in set(model.parameters()) - trained:  # a decoder's, exported as they are
         parameter.requires_grad_(False)
     grow_embeddings(model, vocabulary)
-    if config.fast_dropout and not torch.cuda.is_available():
+    prepare_layers(model, config)
+    return model
+
+
+def prepare_layers(model: Any, config: EncoderConfig) -> None:
+    """Let a model's layers compute as `encoder.kernels` and `gradient_checkpointing` say.
+
+    A decoder is not compiled: its cache grows by a token with each step of generation.
+    """
+    if config.kernels == "auto" and not torch.cuda.is_available():
         use_fast_dropout(model)
+    if config.kernels == "compiled" and not getattr(model.config, "is_decoder", False):
+        encoding_part(model).compile(dynamic=True)
     if config.gradient_checkpointing:
         model.activation_checkpointing_enable()
-    return model
 
 
 def grow_embeddings(model: PreTrainedModel, vocabulary: int) -> None:

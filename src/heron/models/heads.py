@@ -208,21 +208,17 @@ def combine(u_RD: Tensor, v_RD: Tensor, how: str) -> Tensor:
 
 
 def join_windows(values_BX: Tensor, batch: Batch, how: str) -> Tensor:
-    """Join the values of each row's windows by their `mean` or `max`; returns [R, X].
+    """Join the values of each row's windows by their `mean` or `max`; returns float32 [R, X].
 
-    Deterministic: windows of a row are contiguous, so nothing is added in random order.
+    Deterministic: windows of a row are contiguous, so nothing is added in random order. As many
+    kernels run for many rows as for one.
     """
     if len(values_BX) == len(batch):
         return values_BX
-    windows = values_BX.split(windows_of_rows(batch))
-    if how == "mean":
-        return torch.stack([values_WX.mean(dim=0) for values_WX in windows])
-    return torch.stack([values_WX.amax(dim=0) for values_WX in windows])
-
-
-def windows_of_rows(batch: Batch) -> list[int]:
-    """Count the sequences of each row."""
-    return torch.bincount(batch.host.owners_B, minlength=len(batch)).tolist()
+    counts_R = torch.bincount(batch.host.owners_B, minlength=len(batch))
+    counts_R = counts_R.to(values_BX.device, non_blocking=True)
+    # `unsafe`: torch would wait for a GPU to check the counts.
+    return torch.segment_reduce(values_BX.float(), how, lengths=counts_R, unsafe=True)
 
 
 def distance_bucket(batch: Batch) -> Tensor:

@@ -45,7 +45,7 @@ def change_settings(folder, **changes):
 
 
 def load(folder):
-    config = EncoderConfig(name=str(folder), max_length=64, fast_dropout=False)
+    config = EncoderConfig(name=str(folder), max_length=64, kernels="torch")
     return load_encoder(config, vocabulary=0, pad_id=0)
 
 

@@ -300,7 +300,7 @@ def test_idf_over_one_reference_weighs_nothing_and_is_counted(config, other):
 
 
 def opened(folder, layer=1):
-    source = EncoderConfig(name=str(folder), num_layers=layer, max_length=8, fast_dropout=False)
+    source = EncoderConfig(name=str(folder), num_layers=layer, max_length=8, kernels="torch")
     return TokenEncoder.load(source, device=CPU)
 
 

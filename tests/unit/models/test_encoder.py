@@ -1,9 +1,11 @@
 """The encoder trains what it should, with dropout, from the layers it should, or says why not."""
 
 import dataclasses
+from functools import partialmethod
 
 import pytest
 import torch
+from torch._dynamo.testing import CompileCounterWithBackend
 from transformers import (
     AutoModel,
     BertConfig,
@@ -239,3 +241,25 @@ def test_a_longformer_evaluates_as_transformers_own_with_and_without_global_atte
     real = batch.mask_BL.bool()
     states_BLD = load(longformer, global_attention=attention).eval()(batch)
     torch.testing.assert_close(states_BLD[real], expected[real])
+
+
+def test_a_compiled_encoder_computes_the_same_and_is_compiled_once_for_all_lengths(
+    settings, make_batch, monkeypatch
+):
+    graphs = CompileCounterWithBackend("aot_eager")  # needs no C++ compiler
+    compiling = partialmethod(torch.nn.Module.compile, backend=graphs)
+    monkeypatch.setattr(torch.nn.Module, "compile", compiling)
+    plain = load(settings, kernels="torch", dropout=0.0).train()
+    compiled = load(settings, kernels="compiled", dropout=0.0).train()
+    assert list(compiled.state_dict()) == list(plain.state_dict())
+
+    counts = []
+    for lengths in ((9, 7, 9), (7, 8, 6, 6), (20, 7), (11, 12, 6)):
+        batch = make_batch(lengths=lengths, rows=(1,) * len(lengths))
+        expected = gradients(plain, batch)
+        for name, gradient in gradients(compiled, batch).items():
+            torch.testing.assert_close(gradient, expected[name], msg=name)
+        plain.zero_grad()
+        compiled.zero_grad()
+        counts.append(graphs.frame_count)
+    assert 0 < counts[0] == counts[-1]

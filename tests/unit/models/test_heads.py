@@ -6,6 +6,7 @@ import pytest
 import torch
 import yaml
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from heron.base.folders import conf_dir
 from heron.models.config import HeadConfig
@@ -15,6 +16,7 @@ from heron.models.heads import (
     combine,
     distance_bucket,
     events_swapped,
+    join_windows,
     pooled_width,
 )
 from heron_forks.trc.repository_heads import PerEvent
@@ -26,6 +28,16 @@ WINDOW = HeadConfig("window", "window", "span_ends", classifier="mlp", hidden=[1
 PER_EVENT = HeadConfig("ess", "marked", "event_start", classifier="per_event")
 ALL = {"seq_cls": SEQ_CLS, "ess": ESS, "emp": EMP, "window": WINDOW, "per_event": PER_EVENT}
 WIDTH, CLASSES = 8, 4
+
+
+class Operations(TorchDispatchMode):
+    """Counts the operations of torch, each of which starts a kernel on a GPU."""
+
+    count = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.count += 1
+        return func(*args, **(kwargs or {}))
 
 
 def parameters(module):
@@ -219,6 +231,20 @@ def test_mean_states_averages_before_the_classifier_and_mean_logits_after(make_b
             else:
                 expected = head.classifier(first_BD[windows]).mean(dim=0)
             torch.testing.assert_close(head(states_BLD, batch)[row], expected)
+
+
+@pytest.mark.parametrize("how", ["mean", "max"])
+def test_windows_of_many_rows_are_joined_by_as_many_operations_as_those_of_few(how, make_batch):
+    counts = []
+    for rows in (2, 20):
+        batch = make_batch(lengths=(9,) * rows, rows=(1,) * rows)
+        owners_B = torch.arange(rows).repeat_interleave(2)
+        with Operations() as operations:
+            join_windows(
+                torch.ones(2 * rows, 3), dataclasses.replace(batch, owners_B=owners_B), how
+            )
+        counts.append(operations.count)
+    assert counts[0] == counts[1] > 0
 
 
 def test_texts_apart_are_concatenated_or_compared():

@@ -5,6 +5,7 @@ Skipped without one; `HERON_DEVICE=cpu` shows what the tests do.
 
 from __future__ import annotations
 
+import csv
 import os
 
 import numpy as np
@@ -40,6 +41,12 @@ def configured(tmp_path, tiny_encoder):
     return configure
 
 
+def epoch_losses(folder):
+    """List the training loss of each epoch."""
+    rows = csv.DictReader(folder.metrics.read_text(encoding="utf-8").splitlines())
+    return [float(row["train/loss"]) for row in rows if row["train/loss"]]
+
+
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("task", RUNS)
 def test_a_run_trains_and_predicts(task, precision, configured, tmp_path):
@@ -62,3 +69,29 @@ def test_a_killed_run_resumes_as_if_it_had_not_been(task, configured, tmp_path):
         run_job(config, killed)
     run_job(config, killed)
     assert_same_run(killed, whole)
+
+
+@pytest.mark.parametrize("task", RUNS)
+def test_a_compiled_encoder_trains_with_the_same_losses(task, configured, tmp_path):
+    words = ("trainer.precision=bf16-mixed", "encoder.dropout=0", "head.dropout=0")
+    losses = []
+    for kernels in ("torch", "compiled"):
+        torch.compiler.reset()
+        folder = RunFolder(tmp_path / kernels)
+        run_job(configured(task, *words, f"encoder.kernels={kernels}"), folder)
+        losses.append(epoch_losses(folder))
+    np.testing.assert_allclose(losses[1], losses[0], rtol=1e-3)
+
+
+@pytest.mark.parametrize("task", RUNS)
+def test_a_killed_run_with_a_compiled_encoder_resumes_up_to_rounding(task, configured, tmp_path):
+    config = configured(task, "trainer.precision=bf16-mixed", "encoder.kernels=compiled")
+    whole, killed = RunFolder(tmp_path / "whole"), RunFolder(tmp_path / "killed")
+    for folder in (whole, killed):
+        torch.compiler.reset()  # as in another process
+        if folder is killed:
+            with stopping("on_train_batch_end", 3):
+                run_job(config, folder)
+            torch.compiler.reset()
+        run_job(config, folder)
+    np.testing.assert_allclose(epoch_losses(killed), epoch_losses(whole), rtol=5e-3)

@@ -3,7 +3,7 @@
 Shape suffixes: B sequences (windows), L tokens, R rows (questions), W widths of spans, K answers.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.metrics.torch_metrics import SpanScores
-from heron.models.heads import windows_of_rows
+from heron.models.heads import join_windows
 from heron.tasks.base import Output, TaskModule, in_file_order
 from heron.tasks.qa.config import QaConfig
 from heron.tasks.qa.features import AnswerColumns
@@ -198,16 +198,13 @@ class ExtractionModule(TaskModule):
         others_BX = band_BLW.flatten(1).scatter(1, index_B[:, None], 2 * NEVER)
         other_B = others_BX.amax(dim=1)
 
-        counts_R = windows_of_rows(batch)
-
-        def over_windows(reduce: Callable[[Tensor], Tensor], values_B: Tensor) -> Tensor:
-            return torch.stack([reduce(part) for part in values_B.split(counts_R)])
-
-        p_R = over_windows(torch.mean, log_p_B.exp())
-        gold_R = over_windows(torch.amax, gold_B)
-        other_R = over_windows(torch.amax, other_B)
-        none_R = over_windows(torch.amin, logits.none_B)
-        can_be_given_R = over_windows(torch.any, can_be_given_B)
+        p_R = join_windows(log_p_B.exp()[:, None], batch, "mean")[:, 0]
+        # The lowest of several scores is the highest of the negative ones.
+        scores_B4 = torch.stack([gold_B, other_B, -logits.none_B, can_be_given_B.float()], dim=1)
+        highest_R4 = join_windows(scores_B4, batch, "max")
+        gold_R, other_R, negative_R, given_R = highest_R4.unbind(dim=1)
+        none_R = -negative_R
+        can_be_given_R = given_R > 0
 
         answerable_R = torch.isfinite(gold_R)
         if self.predicts_none:

@@ -31,12 +31,12 @@ from heron.data.collate import IGNORED, Batch, known_places
 from heron.data.hub import loading, origin, vocabulary_size
 from heron.data.weights import load_weights
 from heron.models.config import EncoderConfig
-from heron.models.dropout import use_fast_dropout
 from heron.models.encoder import (
     Encoder,
     choose_attention,
     grow_embeddings,
     load_encoder,
+    prepare_layers,
 )
 from heron.models.levels import check_encoder, count_positions, find_layers
 from heron.models.precision import precision
@@ -213,7 +213,7 @@ def warm_start(config: Config, tokenizer: Any) -> PreTrainedModel:
             f"task.max_target_tokens and task.generation.max_new_tokens: the decoder has "
             f"{positions} positions, a summary with its first token needs {longest}"
         )
-    _adapt(decoder, config.encoder)
+    prepare_layers(decoder, config.encoder)
     model = EncoderDecoderModel(encoder=encoder, decoder=decoder)
     model.generation_config = GenerationConfig()  # without the decoder's own tokens
     model.config.update(_special_tokens(tokenizer))
@@ -346,12 +346,5 @@ def _from_pretrained(
         _begin_as_trained(model, tokenizer)
     check_encoder(config, model.get_encoder())
     for part in parts:
-        _adapt(part, config)
+        prepare_layers(part, config)
     return model
-
-
-def _adapt(part: Any, config: EncoderConfig) -> None:
-    if config.fast_dropout and not torch.cuda.is_available():
-        use_fast_dropout(part)
-    if config.gradient_checkpointing:
-        part.activation_checkpointing_enable()

@@ -77,7 +77,7 @@ def test_loss_is_the_mean_cross_entropy_over_target_tokens(built, smoothing):
 
 
 def test_a_summary_s_token_is_scored_by_the_article_and_the_tokens_before_it_alone(built):
-    for words in ((), ("encoder.fast_dropout=false",)):
+    for words in ((), ("encoder.kernels=torch",)):
         module, _, batch = built(*words, "encoder.dropout=0.0")
         module.train()  # where heron's own attention is at work
         assert (batch.columns["target"][:, :9] != IGNORED).all()
