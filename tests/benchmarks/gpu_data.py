@@ -16,7 +16,9 @@ from tiny_models import save_model
 
 from .epoch import TRAINING, ChosenBatches
 
-SHAPES = {"tiny": (32, 2), "base": (768, 12), "large": (1024, 24)}  # hidden units, layers
+# Hidden units and layers; `narrow` has as many operations as `base`.
+SHAPES = {"tiny": (32, 2), "narrow": (64, 12), "base": (768, 12), "large": (1024, 24)}
+_AS_ON_GPU = ("trainer.precision=bf16-mixed", "encoder.kernels=torch")
 LONG = "data.generator.premise_sentences"
 # Words of the configuration, and rows of the data set: enough for the batches that are timed.
 CASES = {
@@ -36,7 +38,8 @@ def prepare(case: str, size: str, home: Path, device: str) -> ChosenBatches:
     torch.use_deterministic_algorithms(False)  # Lightning's Trainer has set it for all
     torch.manual_seed(0)
     (task, rows), folder = CASES[case], home / size
-    own = (f"paths.cache={home}", f"data.generator.size={100 if size == 'tiny' else rows}")
+    generated = rows if size in ("base", "large") else 100
+    own = (f"paths.cache={home}", f"data.generator.size={generated}")
     if not folder.exists():
         hidden, layers = SHAPES[size]
         shape = {"hidden_size": hidden, "num_hidden_layers": layers, "vocab_size": 32_000}
@@ -44,7 +47,7 @@ def prepare(case: str, size: str, home: Path, device: str) -> ChosenBatches:
         known = DataModule(compose(["data=chronicle_summaries", *own]))
         with torch.device(device):
             save_model("bert", known.tokenizer, folder, max_position_embeddings=512, **shape)
-    words = (*task.split(), *TRAINING, *own, "trainer.precision=bf16-mixed", f"encoder={folder}")
+    words = (*task.split(), *TRAINING, *own, *_AS_ON_GPU, f"encoder={folder}")
     data = ChosenBatches(compose([*words, f"trainer.accelerator={device}"]))
     if data.config.task.name == "relation":  # to be as long as those of news
         features = data.features[TRAIN]

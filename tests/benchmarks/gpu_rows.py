@@ -56,6 +56,9 @@ class Rows:
         if self.gpu:
             waits = [100 * ours["gpu_waits"]]
             self.found.append(Row(f"{work}: no kernel runs", "", waits, "% of a step", "≤ 5"))
+        elif name in found:
+            more = ours["operations"] / found[name]["operations"]
+            self.found.append(Row(f"{work}: operations a step", name, [more], limit="≤ 1"))
         return found
 
     def measure(self, rival: Rival, case: str, size: str, batch: int) -> dict[str, Any]:
@@ -68,6 +71,9 @@ class Rows:
         if self.gpu:
             found["gpu_waits"] = 1 - meter.kernels / meter.seconds
             found |= {"waits": Counter(meter.waits), "gb": torch.cuda.max_memory_reserved() / 1e9}
+        elif meter.counted is not None:
+            found["operations"] = meter.counted.counts.total() / len(chosen)
+            found["casts"] = meter.counted.counts["_to_copy"] / len(chosen)
         if data.config.task.name != "summarization":
             if rival.framework == "heron":
                 taken = Collator(features, 0).sequences(taken)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ import pytorch_lightning as pl
 import torch
 from torch.autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from heron.dynamics.recorder import Recorder
 
+_WITHOUT_KERNEL = ("detach", "empty", "empty_like", "empty_strided", "new_empty", "_unsafe_view")
 WARM, COUNTED = 8, 4  # steps before those that are timed, and steps whose waits are counted
 
 
@@ -42,10 +45,28 @@ class Watch(pl.Callback):
         return [self.chosen[(place - WARM) % self.steps] for place in range(count)]
 
 
+class Operations(TorchDispatchMode):
+    """Counts operations of torch that would each start a kernel on a GPU: all but views."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: Counter[str] = Counter()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = func.overloadpacket.__name__
+        if not func.is_view and name not in _WITHOUT_KERNEL:
+            self.counts[name] += 1
+        return func(*args, **(kwargs or {}))
+
+
 class Meter(Watch):
-    """Measures steps, then the kernels of the same steps, then where the host waits."""
+    """Measures steps, then the kernels of the same steps, then where the host waits.
+
+    On a CPU, it counts the operations of the same steps instead.
+    """
 
     seconds = kernels = 0.0
+    counted: Operations | None = None
     waits: Sequence[str] = ()
 
     def lap(self, *_: Any, **__: Any) -> None:
@@ -56,9 +77,14 @@ class Meter(Watch):
         elif self.done == 2 * self.steps:
             self.seconds = (self.seconds + now(self.gpu)) / 2
             if not self.gpu:
-                raise DoneError
+                self.counted = Operations()
+                self.counted.__enter__()
+                return
             self.profile = profile(activities=[ProfilerActivity.CUDA])
             self.profile.start()
+        elif self.done == 3 * self.steps and self.counted is not None:
+            self.counted.__exit__(None, None, None)
+            raise DoneError
         elif self.done == 3 * self.steps:
             now(self.gpu)
             self.profile.stop()

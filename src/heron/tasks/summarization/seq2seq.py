@@ -62,7 +62,8 @@ class _Undefined(LogitsProcessor):
         self.rows_B = torch.zeros(rows, dtype=torch.bool)
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
-        undefined_K = (scores.isnan() | scores.isposinf()).any(dim=1)  # K: each row's beams
+        highest_K = scores.amax(dim=1)  # K: each row's beams; NaN if any score is
+        undefined_K = ~(highest_K < torch.inf)
         undefined_B = undefined_K.view(len(self.rows_B), -1).any(dim=1)
         self.rows_B = self.rows_B.to(scores.device) | undefined_B
         return scores
