@@ -73,8 +73,7 @@ class EncoderConfig(ConstrainedConfig):
     attention: str = "sdpa"  # `eager`, `sdpa`, or another implementation in transformers
     # what computes the encoder: `auto` (on a CPU faster dropout masks and attention, which replaces
     # `attention` there: the same functions with other random numbers, see `models/dropout.py`),
-    # `torch` (always torch's own), or `compiled` (by torch.compile, once for all lengths; a resumed
-    # run then equals the whole one up to rounding only)
+    # `torch` (always torch's own), or `compiled` (by torch.compile, once for all lengths)
     kernels: Annotated[str, OneOf("auto", "torch", "compiled")] = "auto"
     # recompute activations in the backward pass to save memory
     gradient_checkpointing: bool = False

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 import transformers
 from torch import Tensor, nn
+from torch.fx.experimental import _config as symbolic_shapes
 from transformers import (
     AutoConfig,
     AutoModel,
@@ -194,6 +195,9 @@ def prepare_layers(model: Any, config: EncoderConfig) -> None:
     if config.kernels == "auto" and not torch.cuda.is_available():
         use_fast_dropout(model)
     if config.kernels == "compiled" and not getattr(model.config, "is_decoder", False):
+        # Else a first batch of as many sequences as tokens would have a graph, and roundings, of
+        # its own: a resumed run, which begins with another batch, would differ.
+        symbolic_shapes.use_duck_shape = False
         encoding_part(model).compile(dynamic=True)
     if config.gradient_checkpointing:
         model.activation_checkpointing_enable()

@@ -254,7 +254,7 @@ def test_a_compiled_encoder_computes_the_same_and_is_compiled_once_for_all_lengt
     assert list(compiled.state_dict()) == list(plain.state_dict())
 
     counts = []
-    for lengths in ((9, 7, 9), (7, 8, 6, 6), (20, 7), (11, 12, 6)):
+    for lengths in ((7,) * 7, (9, 7, 9), (7, 8, 6, 6), (20, 7)):  # the first has 7 of 7 tokens
         batch = make_batch(lengths=lengths, rows=(1,) * len(lengths))
         expected = gradients(plain, batch)
         for name, gradient in gradients(compiled, batch).items():
