@@ -88,10 +88,10 @@ def train_heron(
     config: Config, data: ChosenBatches, watch: pl.Callback, compiled: bool = False
 ) -> None:
     """Train as `heron train` does: its module, its Trainer, its callbacks, and a watch."""
+    if compiled:
+        config.encoder.kernels = "compiled"
     with tempfile.TemporaryDirectory() as folder:
         run, module = RunFolder(Path(folder)), build_module(config, data)
-        if compiled:
-            module.encoder.model.compile(dynamic=True)
         trainer = build_trainer(config, run, data, History(run.metrics))
         trainer.callbacks.append(watch)  # type: ignore[attr-defined]
         trainer.fit(module, datamodule=data)
