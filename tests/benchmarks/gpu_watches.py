@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,10 @@ import pytorch_lightning as pl
 import torch
 from torch.autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from heron.dynamics.recorder import Recorder
+from operations import Operations
 
-_WITHOUT_KERNEL = ("detach", "empty", "empty_like", "empty_strided", "new_empty", "_unsafe_view")
 WARM, COUNTED = 8, 4  # steps before those that are timed, and steps whose waits are counted
 
 
@@ -43,20 +41,6 @@ class Watch(pl.Callback):
         """List what is trained on: some batches come first, and some last."""
         count = WARM + self.times * self.steps + COUNTED + 1
         return [self.chosen[(place - WARM) % self.steps] for place in range(count)]
-
-
-class Operations(TorchDispatchMode):
-    """Counts operations of torch that would each start a kernel on a GPU: all but views."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.counts: Counter[str] = Counter()
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name = func.overloadpacket.__name__
-        if not func.is_view and name not in _WITHOUT_KERNEL:
-            self.counts[name] += 1
-        return func(*args, **(kwargs or {}))
 
 
 class Meter(Watch):

@@ -38,7 +38,7 @@ from heron.models.precision import precision
 
 _VERSION = 2
 # Settings that cannot change the states of an encoder in evaluation mode.
-_WITHOUT_EFFECT = ("name", "dropout", "kernels", "gradient_checkpointing", "freeze", "cache")
+_WITHOUT_EFFECT = ("name", "dropout", "gradient_checkpointing", "freeze", "cache")
 # Premise and hypothesis read apart; a text's vector is the mean of its states.
 APART = HeadConfig(name="sts", input="separate", pooling="mean", combine="concat")
 

@@ -213,12 +213,13 @@ def join_windows(values_BX: Tensor, batch: Batch, how: str) -> Tensor:
     Deterministic: windows of a row are contiguous, so nothing is added in random order. As many
     kernels run for many rows as for one.
     """
+    values_BX = values_BX.float()
     if len(values_BX) == len(batch):
         return values_BX
     counts_R = torch.bincount(batch.host.owners_B, minlength=len(batch))
     counts_R = counts_R.to(values_BX.device, non_blocking=True)
     # `unsafe`: torch would wait for a GPU to check the counts.
-    return torch.segment_reduce(values_BX.float(), how, lengths=counts_R, unsafe=True)
+    return torch.segment_reduce(values_BX, how, lengths=counts_R, unsafe=True)
 
 
 def distance_bucket(batch: Batch) -> Tensor:

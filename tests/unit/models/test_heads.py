@@ -6,7 +6,6 @@ import pytest
 import torch
 import yaml
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from heron.base.folders import conf_dir
 from heron.models.config import HeadConfig
@@ -20,6 +19,7 @@ from heron.models.heads import (
     pooled_width,
 )
 from heron_forks.trc.repository_heads import PerEvent
+from operations import Operations
 
 SEQ_CLS = HeadConfig("seq_cls", "marked", "cls")
 ESS = HeadConfig("ess", "marked", "event_start")
@@ -28,16 +28,6 @@ WINDOW = HeadConfig("window", "window", "span_ends", classifier="mlp", hidden=[1
 PER_EVENT = HeadConfig("ess", "marked", "event_start", classifier="per_event")
 ALL = {"seq_cls": SEQ_CLS, "ess": ESS, "emp": EMP, "window": WINDOW, "per_event": PER_EVENT}
 WIDTH, CLASSES = 8, 4
-
-
-class Operations(TorchDispatchMode):
-    """Counts the operations of torch, each of which starts a kernel on a GPU."""
-
-    count = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.count += 1
-        return func(*args, **(kwargs or {}))
 
 
 def parameters(module):
@@ -243,7 +233,7 @@ def test_windows_of_many_rows_are_joined_by_as_many_operations_as_those_of_few(h
             join_windows(
                 torch.ones(2 * rows, 3), dataclasses.replace(batch, owners_B=owners_B), how
             )
-        counts.append(operations.count)
+        counts.append(operations.counts.total())
     assert counts[0] == counts[1] > 0
 
 

@@ -60,13 +60,16 @@ def test_a_run_trains_and_predicts(task, precision, configured, tmp_path):
         assert len(predictions.guids) == len(examples), split
 
 
+@pytest.mark.parametrize("kernels", ["auto", "compiled"])
 @pytest.mark.parametrize("task", RUNS)
-def test_a_killed_run_resumes_as_if_it_had_not_been(task, configured, tmp_path):
-    config = configured(task, "trainer.precision=bf16-mixed")
+def test_a_killed_run_resumes_as_if_it_had_not_been(task, kernels, configured, tmp_path):
+    config = configured(task, "trainer.precision=bf16-mixed", f"encoder.kernels={kernels}")
     whole, killed = RunFolder(tmp_path / "whole"), RunFolder(tmp_path / "killed")
     run_job(config, whole)
+    torch.compiler.reset()  # as in another process
     with stopping("on_train_batch_end", 3):
         run_job(config, killed)
+    torch.compiler.reset()
     run_job(config, killed)
     assert_same_run(killed, whole)
 
@@ -81,17 +84,3 @@ def test_a_compiled_encoder_trains_with_the_same_losses(task, configured, tmp_pa
         run_job(configured(task, *words, f"encoder.kernels={kernels}"), folder)
         losses.append(epoch_losses(folder))
     np.testing.assert_allclose(losses[1], losses[0], rtol=1e-3)
-
-
-@pytest.mark.parametrize("task", RUNS)
-def test_a_killed_run_with_a_compiled_encoder_resumes_exactly(task, configured, tmp_path):
-    config = configured(task, "trainer.precision=bf16-mixed", "encoder.kernels=compiled")
-    whole, killed = RunFolder(tmp_path / "whole"), RunFolder(tmp_path / "killed")
-    for folder in (whole, killed):
-        torch.compiler.reset()  # as in another process
-        if folder is killed:
-            with stopping("on_train_batch_end", 3):
-                run_job(config, folder)
-            torch.compiler.reset()
-        run_job(config, folder)
-    assert_same_run(killed, whole)
