@@ -5,7 +5,7 @@ Under a curriculum the seed is that of run and stage (see `Curriculum.plan`).
 Shape suffixes: U units (`heron.data.features.Units`), P units of a pass with repeats, C classes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +19,9 @@ from heron.data.features import UNLABELLED, Units
 # `SEQUENCES` sequences of mean length: few steps learn little, tiny batches take long.
 BATCHES = 250
 SEQUENCES = 8
+# Batches of a part of an epoch, within which `bucket` sorts (as transformers' `group_by_length`).
+# Sorted over the whole epoch, a batch of relations would hold pairs of a single text or two.
+PART = 50
 
 
 def budget(batching: BatchingConfig) -> int:
@@ -44,7 +47,7 @@ def plan_epoch(
     batching: BatchingConfig,
     seed: int,
     epoch: int,
-    copies_U: np.ndarray | None = None,
+    copies_U: np.ndarray | int = 1,
 ) -> list[np.ndarray]:
     """Plan one epoch; equal arguments give equal plans.
 
@@ -53,14 +56,12 @@ def plan_epoch(
         batching: the plan, and the limits of a batch.
         seed: of the run.
         epoch: from 0.
-        copies_U: how often each unit is seen, int64; None: once.
+        copies_U: how often each unit is seen, int64.
 
     Returns:
         Batches of unit indices, int64.
     """
-    drawn_P = np.arange(len(units))
-    if copies_U is not None:
-        drawn_P = np.repeat(drawn_P, copies_U)
+    drawn_P = np.repeat(np.arange(len(units)), copies_U)
     return plan_pass(drawn_P, units, batching, np.random.default_rng([seed, epoch]))
 
 
@@ -90,8 +91,7 @@ def plan_pass(
     plan = PLANS[batching.plan]
     batches = plan.batches(drawn_P, units, batching, random, classes_U)
     if len(drawn_P) and not batches:
-        size = len(drawn_P)
-        raise ConfigError(f"batching.plan={batching.plan}: it returns no batch of {size} examples")
+        raise ConfigError(f"batching.plan={batching.plan}: no batch of {len(drawn_P)} examples")
     return batches
 
 
@@ -122,9 +122,14 @@ def bucket(
     The batches come in random order. Arguments as for `plan_pass`.
     """
     order_P = random.permutation(drawn_P)
+    longest_P = units.longest_U[order_P]
+    tokens_P = longest_P * units.sizes_U[order_P]
+    part_P = np.cumsum(tokens_P) // (PART * budget(batching))
+    # Every second part begins with its longest units: neighbours across a border are alike as well.
+    signed_P = np.where(part_P % 2, -longest_P, longest_P)
     # A stable sort of a random order: units of equal length have other neighbours every epoch. The
     # first batch is shortened at random, so the other batches' borders move as well.
-    order_P = order_P[np.argsort(units.longest_U[order_P], kind="stable")]
+    order_P = order_P[np.lexsort((signed_P, part_P))]
     if classes_U is not None:
         order_P = interleave(order_P, classes_U)
     batches = fill_batches(order_P, units, budget(batching), first=random.uniform(0.3, 1.0))
@@ -193,7 +198,7 @@ def fill_batches(
 
 def copies(
     labels_U: np.ndarray, label_order: Sequence[str], batching: BatchingConfig
-) -> np.ndarray | None:
+) -> np.ndarray:
     """Decide how often each unit is seen in an epoch.
 
     Args:
@@ -203,19 +208,19 @@ def copies(
             whole copies: largest count // own count) or `multipliers`.
 
     Returns:
-        int64, at least 1 each; None where every unit is seen once.
+        int64, at least 1 each.
 
     Source: RoNLI section 4 and its repository (multipliers of 10 and 20; balanced copies).
     """
-    multipliers: Mapping[str, int] = batching.multipliers
-    if batching.oversample == "balanced":
-        counts_C = np.bincount(labels_U[labels_U != UNLABELLED], minlength=len(label_order))
-        copies_C = counts_C.max(initial=1) // np.maximum(counts_C, 1)
-    elif batching.oversample == "multipliers" and multipliers:
-        copies_C = np.asarray([multipliers.get(label, 1) for label in label_order])
-    else:
-        return None
-    copies_U = np.ones(len(labels_U), dtype=np.int64)
     labelled_U = labels_U != UNLABELLED
+    if batching.oversample == "balanced":
+        counts_C = np.bincount(labels_U[labelled_U], minlength=len(label_order))
+        copies_C = counts_C.max(initial=1) // np.maximum(counts_C, 1)
+    elif batching.oversample == "multipliers":
+        times = [batching.multipliers.get(label, 1) for label in label_order]
+        copies_C = np.asarray(times, dtype=np.int64)
+    else:
+        copies_C = np.ones(len(label_order), dtype=np.int64)
+    copies_U = np.ones(len(labels_U), dtype=np.int64)
     copies_U[labelled_U] = copies_C[labels_U[labelled_U]]
     return copies_U

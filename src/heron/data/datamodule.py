@@ -248,9 +248,8 @@ class DataModule(pl.LightningDataModule):
             batches = plan_stored(units)
         else:
             batches = plan_evaluation(units, evaluated_tokens(self.config))
-        if len(done_U):
-            batches = [units_U for units_U in batches if not np.isin(units_U, done_U).all()]
-        return self._loader(split, lambda epoch: batches)
+        left = [units_U for units_U in batches if not np.isin(units_U, done_U).all()]
+        return self._loader(split, lambda epoch: left)
 
     def _loader(self, split: str, plan: Plan, epoch: int = 0, done: int = 0) -> DataLoader:
         collate: Any = Collator(

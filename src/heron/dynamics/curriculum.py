@@ -53,11 +53,8 @@ class Pool:
         """Draw `count` batches: passes over what is unlocked, the last one cut short."""
         random = np.random.default_rng(list(seed))
         classes_U = self.classes_U if self.stratified else None
-
-        drawn_P = unlocked_U
         copies_U = copies(self.classes_U[unlocked_U], self.label_order, self.batching)
-        if copies_U is not None:
-            drawn_P = np.repeat(unlocked_U, copies_U)
+        drawn_P = np.repeat(unlocked_U, copies_U)
 
         batches: Batches = []
         while len(batches) < count:

@@ -95,8 +95,6 @@ def training_rows(config: Config, examples: Sequence[Example]) -> tuple[np.ndarr
     labels = config.data.label_order
     ids = [labels.index(str(example.label)) for example in examples]
     labels_R = np.asarray(ids, dtype=np.int64)
-    order_R = np.arange(len(labels_R))
     copies_R = copies(labels_R, labels, config.batching)
-    if copies_R is not None:
-        order_R = np.repeat(order_R, copies_R)
+    order_R = np.repeat(np.arange(len(labels_R)), copies_R)
     return labels_R[order_R], order_R

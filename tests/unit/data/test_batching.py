@@ -146,6 +146,17 @@ def test_bucket_pads_little(tokens, seed):
     assert padding_efficiency(shuffle, Units.single(lengths), lengths) < 0.8
 
 
+def test_a_batch_of_bucket_has_pairs_of_many_texts_though_those_of_one_have_one_length():
+    """300 texts of 8 pairs. Measured: a batch has pairs of 5.0 texts, and if sorted over the whole
+    epoch of 3.7; of 8 pairs drawn at random 7.9.
+    """
+    texts_U = np.repeat(np.arange(300), 8)
+    units = Units.single(realistic_lengths(300)[texts_U])
+    batching = BatchingConfig(plan="bucket", tokens=8 * int(units.longest_U.mean()))
+    plan = plan_epoch(units, batching, 0, 0)
+    assert np.mean([len(set(texts_U[batch])) for batch in plan]) > 4.5
+
+
 def test_batches_are_in_random_order_not_by_length():
     lengths = realistic_lengths(500)
     plan = plan_epoch(Units.single(lengths), BatchingConfig(plan="bucket", tokens=1000), 0, 0)
@@ -234,8 +245,8 @@ def test_multipliers_repeat_the_classes_they_name(labels):
     ],
     ids=["none", "no multipliers", "multipliers not asked for"],
 )
-def test_without_oversampling_there_are_no_copies(batching):
-    assert copies(np.array([0, 1, 1]), CLASSES, batching) is None
+def test_without_oversampling_every_unit_is_seen_once(batching):
+    assert copies(np.array([0, 1, 1]), CLASSES, batching).tolist() == [1, 1, 1]
 
 
 def bound(share, classes):
