@@ -204,10 +204,14 @@ def prepare_layers(model: Any, config: EncoderConfig) -> None:
 
 
 def grow_embeddings(model: PreTrainedModel, vocabulary: int) -> None:
-    """Add embeddings for added tokens, drawn around the mean of the others by their covariance."""
+    """Add embeddings for added tokens, each drawn as the model's weights first were.
+
+    By its default since version 4.46, transformers would give all of them the mean of the others:
+    the markers of an event's begin and end, and those of two events, would be one vector.
+    """
     embeddings: Any = model.get_input_embeddings()
     if len(embeddings.weight) < vocabulary:
-        model.resize_token_embeddings(vocabulary)
+        model.resize_token_embeddings(vocabulary, mean_resizing=False)
 
 
 def encoding_part(model: PreTrainedModel) -> Any:

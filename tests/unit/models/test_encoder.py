@@ -134,6 +134,14 @@ def test_new_tokens_leave_the_old_rows_as_they_were(settings):
     assert after[len(before) :].isfinite().all()
 
 
+def test_added_tokens_begin_as_different_as_two_others(settings):
+    """Markers of events are "distinct special tokens" (TRC, section 4)."""
+    known = len(load(settings).model.get_input_embeddings().weight)
+    embeddings = load(settings, vocabulary=known + 4).model.get_input_embeddings().weight
+    distances = torch.pdist(embeddings[known:])
+    assert distances.min() > 0.5 * torch.pdist(embeddings[:known]).median()
+
+
 @pytest.mark.parametrize("freeze", ["none", "embeddings", "1"])
 def test_gradient_checkpointing_gives_equal_gradients(settings, make_batch, freeze):
     plain = load(settings, freeze=freeze).train()
