@@ -19,9 +19,9 @@ from heron.data.features import UNLABELLED, Units
 # `SEQUENCES` sequences of mean length: few steps learn little, tiny batches take long.
 BATCHES = 250
 SEQUENCES = 8
-# Batches of a part of an epoch, within which `bucket` sorts (as transformers' `group_by_length`).
-# Sorted over the whole epoch, a batch of relations would hold pairs of a single text or two.
-PART = 50
+# Batches that `bucket` sorts by length together (as transformers' `group_by_length` does). Sorted
+# over the whole epoch, a batch of relations would hold pairs of a single text or two.
+STRETCH = 50
 
 
 def budget(batching: BatchingConfig) -> int:
@@ -91,7 +91,9 @@ def plan_pass(
     plan = PLANS[batching.plan]
     batches = plan.batches(drawn_P, units, batching, random, classes_U)
     if len(drawn_P) and not batches:
-        raise ConfigError(f"batching.plan={batching.plan}: no batch of {len(drawn_P)} examples")
+        raise ConfigError(
+            f"batching.plan={batching.plan}: it returns no batch of {len(drawn_P)} examples"
+        )
     return batches
 
 
@@ -124,12 +126,12 @@ def bucket(
     order_P = random.permutation(drawn_P)
     longest_P = units.longest_U[order_P]
     tokens_P = longest_P * units.sizes_U[order_P]
-    part_P = np.cumsum(tokens_P) // (PART * budget(batching))
-    # Every second part begins with its longest units: neighbours across a border are alike as well.
-    signed_P = np.where(part_P % 2, -longest_P, longest_P)
+    stretch_P = np.cumsum(tokens_P) // (STRETCH * budget(batching))
+    # Every second stretch begins with its longest units: neighbours across a border are alike too.
+    signed_P = np.where(stretch_P % 2, -longest_P, longest_P)
     # A stable sort of a random order: units of equal length have other neighbours every epoch. The
     # first batch is shortened at random, so the other batches' borders move as well.
-    order_P = order_P[np.lexsort((signed_P, part_P))]
+    order_P = order_P[np.lexsort((signed_P, stretch_P))]
     if classes_U is not None:
         order_P = interleave(order_P, classes_U)
     batches = fill_batches(order_P, units, budget(batching), first=random.uniform(0.3, 1.0))

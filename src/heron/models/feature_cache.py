@@ -36,7 +36,7 @@ from heron.models.encoder import Encoder, load_encoder
 from heron.models.heads import Head, pooled_width
 from heron.models.precision import precision
 
-_VERSION = 2
+_VERSION = 3
 # Settings that cannot change the states of an encoder in evaluation mode.
 _WITHOUT_EFFECT = ("name", "dropout", "gradient_checkpointing", "freeze", "cache")
 # Premise and hypothesis read apart; a text's vector is the mean of its states.

@@ -277,7 +277,7 @@ def test_a_plan_of_batches_that_returns_none_is_named(monkeypatch):
     PLANS.register("nothing", BatchPlan(lambda *arguments: [], limit="size"))
     batching = BatchingConfig(plan="nothing")
     pool = Pool(Units.single(np.full(9, 4)), np.zeros(9, int), LABELS, batching)
-    with pytest.raises(ConfigError, match=r"batching\.plan=nothing: .*no batch of 9 examples"):
+    with pytest.raises(ConfigError, match=r"batching\.plan=nothing: .* no batch of 9 examples"):
         pool.draw(np.arange(9), 2, [0])
 
 
